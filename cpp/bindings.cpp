@@ -1,0 +1,383 @@
+// The only file that knows Python: check shapes and types, release the GIL, call.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/evaluator.h"
+#include "core/trainer.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T, int D>
+using In = nb::ndarray<const T, nb::numpy, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
+template <class T, int D>
+using Out = nb::ndarray<T, nb::numpy, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
+
+void require(bool holds, const char* message) {
+  if (!holds) throw std::invalid_argument(message);
+}
+
+template <class T>
+std::vector<T> to_vector(const In<T, 1>& array) {
+  return std::vector<T>(array.data(), array.data() + array.shape(0));
+}
+
+template <class T>
+Out<T, 1> to_array(const std::vector<T>& values) {
+  T* data = new T[values.size()];
+  std::copy(values.begin(), values.end(), data);
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Out<T, 1>(data, {values.size()}, owner);
+}
+
+void check_edges(const std::vector<int>& source, const std::vector<int>& begin, int n_neurons,
+                 int processing, int factors, int first_signal) {
+  require(0 <= processing && processing < newron::count_functions(), "unknown processing function");
+  require(factors >= 1 && n_neurons >= 1, "factors and neurons must be positive");
+  require(begin.size() == static_cast<std::size_t>(n_neurons) + 1 && begin.front() == 0 &&
+              begin.back() == static_cast<int>(source.size()) &&
+              std::is_sorted(begin.begin(), begin.end()),
+          "begin does not divide the edges among the neurons");
+  require(
+      std::all_of(source.begin(), source.end(), [&](int s) { return 0 <= s && s < first_signal; }),
+      "an edge reads a signal that is not there yet");
+}
+
+class PyNetwork {
+ public:
+  explicit PyNetwork(int n_channels) : n_channels_(n_channels), n_signals_(n_channels) {
+    require(n_channels >= 0, "negative number of channels");
+  }
+
+  void add_layer(int processing, int aggregation, int activation, bool weighted, bool centred,
+                 int factors, int n_neurons, In<int, 1> source, In<int, 1> begin) {
+    require(network_ == nullptr, "the network is in use and cannot grow");
+    newron::LayerShape shape = {processing,
+                                static_cast<newron::Aggregation>(aggregation),
+                                static_cast<newron::Activation>(activation),
+                                weighted,
+                                centred,
+                                factors,
+                                n_neurons,
+                                to_vector(source),
+                                to_vector(begin)};
+    require(0 <= aggregation && aggregation <= 4, "unknown aggregation");
+    require(0 <= activation && activation <= 3, "unknown activation");
+    check_edges(shape.source, shape.begin, n_neurons, processing, factors, n_signals_);
+    n_signals_ += n_neurons;
+    shapes_.push_back(std::move(shape));
+  }
+
+  const newron::NetworkView& view() {
+    require(!shapes_.empty(), "a network needs a layer");
+    if (network_ == nullptr) network_ = std::make_unique<newron::Network>(n_channels_, shapes_);
+    return network_->view();
+  }
+
+ private:
+  int n_channels_, n_signals_;
+  std::vector<newron::LayerShape> shapes_;
+  std::unique_ptr<newron::Network> network_;
+};
+
+// A table and the arrays that it points into.
+struct PyTable {
+  PyTable(In<float, 2> x, In<float, 2> targets, In<float, 1> weights)
+      : x(x), targets(targets), weights(weights) {
+    require(x.shape(0) == targets.shape(0) && x.shape(0) == weights.shape(0),
+            "x, targets and weights differ in their number of rows");
+    require(x.shape(0) < (std::size_t{1} << 31), "more than 2^31 rows");
+    double total = 0.0;
+    for (std::size_t i = 0; i < weights.shape(0); ++i) total += static_cast<double>(weights(i));
+    view = {x.data(),
+            targets.data(),
+            weights.data(),
+            total,
+            static_cast<int>(x.shape(0)),
+            static_cast<int>(targets.shape(1))};
+  }
+
+  void check(const newron::NetworkView& net, newron::Loss loss) const {
+    require(view.n_rows > 0, "a table needs a row");
+    require(x.shape(1) == static_cast<std::size_t>(net.n_channels), "wrong number of channels");
+    const int wanted = loss == newron::Loss::squared ? net.n_outputs : 1;
+    require(view.n_targets == wanted, "wrong number of target columns");
+    require(loss != newron::Loss::binary || net.n_outputs == 1, "binary loss needs one output");
+    if (loss != newron::Loss::categorical) return;
+    for (std::size_t i = 0; i < targets.shape(0); ++i) {
+      const float label = targets(i, 0);
+      require(label >= 0.0f && label < static_cast<float>(net.n_outputs), "class out of range");
+    }
+  }
+
+  In<float, 2> x;
+  In<float, 2> targets;
+  In<float, 1> weights;
+  newron::Table view;
+};
+
+class PyTrainer {
+ public:
+  PyTrainer(PyNetwork& network, const PyTable& train, const PyTable* validation,
+            const newron::Settings& settings, In<float, 2> starts, In<std::uint64_t, 1> seeds,
+            In<float, 1> share, In<float, 1> decay, int n_threads)
+      : train_(train), share_(to_vector(share)), decay_(to_vector(decay)) {
+    const newron::NetworkView& net = network.view();
+    train_.check(net, settings.loss);
+    require(settings.batch_size >= 1 && settings.max_epochs >= 0, "batch size or epochs too small");
+    require(starts.shape(1) == net.n_params && share_.size() == net.n_params &&
+                decay_.size() == net.n_params,
+            "wrong number of parameters");
+    require(starts.shape(0) >= 1 && seeds.shape(0) == starts.shape(0), "one seed for each start");
+    newron::Problem problem = {net,           settings,     train_.view, newron::Table{},
+                               share_.data(), decay_.data()};
+    if (validation != nullptr) {
+      validation->check(net, settings.loss);
+      validation_ = std::make_unique<PyTable>(*validation);
+      problem.validation = validation_->view;
+    }
+    require(settings.monitor != newron::Monitor::validation || validation != nullptr,
+            "no validation table to monitor");
+    std::vector<std::vector<float>> all;
+    for (std::size_t i = 0; i < starts.shape(0); ++i) {
+      const float* first = starts.data() + i * net.n_params;
+      all.emplace_back(first, first + net.n_params);
+    }
+    trainer_ = std::make_unique<newron::Trainer>(problem, std::move(all), to_vector(seeds),
+                                                 std::max(n_threads, 1));
+  }
+
+  bool advance(double seconds) {
+    nb::gil_scoped_release released;
+    return trainer_->advance(seconds);
+  }
+
+  newron::Run& run(int index) {
+    require(0 <= index && index < trainer_->n_runs(), "no such run");
+    return trainer_->run(index);
+  }
+
+  void resume(int index, In<float, 1> mean, In<float, 1> square, std::int64_t steps) {
+    require(mean.shape(0) == share_.size() && square.shape(0) == share_.size(),
+            "wrong number of parameters");
+    run(index).resume(to_vector(mean), to_vector(square), steps);
+  }
+
+ private:
+  PyTable train_;
+  std::unique_ptr<PyTable> validation_;
+  std::vector<float> share_, decay_;
+  std::unique_ptr<newron::Trainer> trainer_;
+};
+
+class PyEvaluator {
+ public:
+  void add_channel(int column, In<double, 1> knots, In<double, 1> x, In<double, 1> y,
+                   In<double, 1> slope) {
+    const std::size_t segments = knots.shape(0) == 0 ? 0 : knots.shape(0) + 1;
+    require(column >= 0, "negative column");
+    require(x.shape(0) == segments && y.shape(0) == segments && slope.shape(0) == segments,
+            "a map needs one more segment than knots");
+    channels_.push_back({column, to_vector(knots), to_vector(x), to_vector(y), to_vector(slope)});
+    n_columns_ = std::max(n_columns_, column + 1);
+  }
+
+  void add_layer(int processing, int aggregation, int activation, int factors, int n_neurons,
+                 In<int, 1> source, In<int, 1> begin, In<double, 1> w, In<double, 1> b,
+                 In<double, 1> alpha, In<double, 1> centre) {
+    newron::ExactShape shape = {processing,
+                                static_cast<newron::Aggregation>(aggregation),
+                                static_cast<newron::Activation>(activation),
+                                factors,
+                                n_neurons,
+                                to_vector(source),
+                                to_vector(begin),
+                                to_vector(w),
+                                to_vector(b),
+                                to_vector(alpha),
+                                to_vector(centre)};
+    int n_signals = static_cast<int>(channels_.size());
+    for (const auto& before : shapes_) n_signals += before.n_neurons;
+    check_edges(shape.source, shape.begin, n_neurons, processing, factors, n_signals);
+    const std::size_t edges = shape.source.size(), n = edges * static_cast<std::size_t>(factors);
+    require(shape.w.size() == n && shape.b.size() == n, "wrong number of parameters");
+    require(shape.alpha.empty() || shape.alpha.size() == edges, "wrong number of alphas");
+    require(shape.centre.empty() || shape.centre.size() == static_cast<std::size_t>(n_neurons),
+            "wrong number of centres");
+    shapes_.push_back(std::move(shape));
+  }
+
+  void seal() {
+    require(!shapes_.empty(), "a network needs a layer");
+    evaluator_ = std::make_unique<newron::Evaluator>(std::move(channels_), std::move(shapes_));
+  }
+
+  void score(In<double, 2> x, Out<double, 2> scores, int n_threads) const {
+    require(evaluator_ != nullptr, "seal the evaluator first");
+    require(x.shape(1) >= static_cast<std::size_t>(n_columns_), "too few columns");
+    require(scores.shape(0) == x.shape(0) &&
+                scores.shape(1) == static_cast<std::size_t>(evaluator_->n_outputs()),
+            "scores has the wrong shape");
+    const double* from = x.data();
+    double* to = scores.data();
+    const long rows = static_cast<long>(x.shape(0));
+    const int columns = static_cast<int>(x.shape(1));
+    nb::gil_scoped_release released;
+    evaluator_->score(from, rows, columns, to, n_threads);
+  }
+
+ private:
+  std::vector<newron::ChannelMap> channels_;
+  std::vector<newron::ExactShape> shapes_;
+  std::unique_ptr<newron::Evaluator> evaluator_;
+  int n_columns_ = 0;
+};
+
+std::vector<std::string> function_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < newron::count_functions(); ++i) names.push_back(newron::function_name(i));
+  return names;
+}
+
+nb::tuple differentiate(PyNetwork& network, const PyTable& table, In<float, 1> params,
+                        newron::Loss loss, float blend) {
+  const newron::NetworkView& net = network.view();
+  table.check(net, loss);
+  require(params.shape(0) == net.n_params, "wrong number of parameters");
+  std::vector<float> gradient;
+  const newron::Evaluation result =
+      newron::differentiate(net, loss, table.view, params.data(), blend, gradient);
+  return nb::make_tuple(result.loss, to_array(gradient));
+}
+
+nb::tuple evaluate(PyNetwork& network, const PyTable& table, In<float, 1> params,
+                   newron::Loss loss) {
+  const newron::NetworkView& net = network.view();
+  table.check(net, loss);
+  require(params.shape(0) == net.n_params, "wrong number of parameters");
+  newron::Team team(1);
+  const newron::Evaluation result =
+      newron::evaluate(net, loss, table.view, params.data(), 1.0f, team);
+  return nb::make_tuple(result.loss, result.wrong);
+}
+
+double time_bare_sigmoid(In<float, 2> x, In<float, 1> w, In<float, 1> b, int repeats) {
+  require(w.shape(0) == b.shape(0) && x.shape(0) >= 1, "wrong shapes");
+  const int rows = static_cast<int>(x.shape(1)), edges = static_cast<int>(w.shape(0));
+  std::vector<float> out(x.shape(1), 0.0f);
+  const auto start = newron::Clock::now();
+  for (int i = 0; i < repeats; ++i) {
+    newron::choose_passes().bare_sigmoid(x.data(), rows, w.data(), b.data(), edges, out.data());
+  }
+  const std::chrono::duration<double> seconds = newron::Clock::now() - start;
+  // Looking at the result keeps the compiler from dropping the work.
+  return out[0] < -1.0f ? -1.0 : seconds.count() / repeats;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Compiled loops of newron: training in single, prediction in double precision.";
+
+  nb::enum_<newron::Loss>(m, "Loss")
+      .value("binary", newron::Loss::binary)
+      .value("categorical", newron::Loss::categorical)
+      .value("squared", newron::Loss::squared);
+  nb::enum_<newron::Schedule>(m, "Schedule")
+      .value("constant", newron::Schedule::constant)
+      .value("cosine", newron::Schedule::cosine)
+      .value("one_cycle", newron::Schedule::one_cycle);
+  nb::enum_<newron::Monitor>(m, "Monitor")
+      .value("epoch", newron::Monitor::epoch)
+      .value("exact", newron::Monitor::exact)
+      .value("validation", newron::Monitor::validation);
+  nb::enum_<newron::Status>(m, "Status")
+      .value("running", newron::Status::running)
+      .value("finished", newron::Status::finished)
+      .value("stalled", newron::Status::stalled)
+      .value("diverged", newron::Status::diverged)
+      .value("cancelled", newron::Status::cancelled);
+
+  nb::class_<newron::Settings>(m, "Settings")
+      .def(nb::init<>())
+      .def_rw("loss", &newron::Settings::loss)
+      .def_rw("schedule", &newron::Settings::schedule)
+      .def_rw("monitor", &newron::Settings::monitor)
+      .def_rw("batch_size", &newron::Settings::batch_size)
+      .def_rw("max_epochs", &newron::Settings::max_epochs)
+      .def_rw("patience", &newron::Settings::patience)
+      .def_rw("tolerance", &newron::Settings::tolerance)
+      .def_rw("rate", &newron::Settings::rate)
+      .def_rw("blend_until", &newron::Settings::blend_until)
+      .def_rw("keep_best", &newron::Settings::keep_best)
+      .def_rw("stop_at_zero_error", &newron::Settings::stop_at_zero_error);
+
+  nb::class_<PyNetwork>(m, "Network")
+      .def(nb::init<int>(), "n_channels"_a)
+      .def("add_layer", &PyNetwork::add_layer, "processing"_a, "aggregation"_a, "activation"_a,
+           "weighted"_a, "centred"_a, "factors"_a, "n_neurons"_a, "source"_a.noconvert(),
+           "begin"_a.noconvert())
+      .def_prop_ro("n_params", [](PyNetwork& network) { return network.view().n_params; });
+
+  nb::class_<PyTable>(m, "Table")
+      .def(nb::init<In<float, 2>, In<float, 2>, In<float, 1>>(), "x"_a.noconvert(),
+           "targets"_a.noconvert(), "weights"_a.noconvert());
+
+  nb::class_<newron::Run>(m, "Run")
+      .def_prop_ro("status", &newron::Run::status)
+      .def_prop_ro("epoch", &newron::Run::epoch)
+      .def_prop_ro("best_epoch", &newron::Run::best_epoch)
+      .def_prop_ro("best", &newron::Run::best)
+      .def_prop_ro("wrong", &newron::Run::wrong)
+      .def_prop_ro("steps", &newron::Run::steps)
+      .def_prop_ro("last",
+                   [](const newron::Run& run) {
+                     return run.history().empty() ? std::numeric_limits<double>::infinity()
+                                                  : run.history().back();
+                   })
+      .def("history", [](const newron::Run& run) { return to_array(run.history()); })
+      .def("params", [](const newron::Run& run) { return to_array(run.params()); })
+      .def("mean", [](const newron::Run& run) { return to_array(run.mean()); })
+      .def("square", [](const newron::Run& run) { return to_array(run.square()); });
+
+  nb::class_<PyTrainer>(m, "Trainer")
+      .def(nb::init<PyNetwork&, const PyTable&, const PyTable*, const newron::Settings&,
+                    In<float, 2>, In<std::uint64_t, 1>, In<float, 1>, In<float, 1>, int>(),
+           "network"_a, "train"_a, "validation"_a.none(), "settings"_a, "starts"_a.noconvert(),
+           "seeds"_a.noconvert(), "share"_a.noconvert(), "decay"_a.noconvert(), "n_threads"_a,
+           nb::keep_alive<1, 2>())
+      .def("advance", &PyTrainer::advance, "seconds"_a)
+      .def("run", &PyTrainer::run, "index"_a, nb::rv_policy::reference_internal)
+      .def("resume", &PyTrainer::resume, "index"_a, "mean"_a.noconvert(), "square"_a.noconvert(),
+           "steps"_a);
+
+  nb::class_<PyEvaluator>(m, "Evaluator")
+      .def(nb::init<>())
+      .def("add_channel", &PyEvaluator::add_channel, "column"_a, "knots"_a.noconvert(),
+           "x"_a.noconvert(), "y"_a.noconvert(), "slope"_a.noconvert())
+      .def("add_layer", &PyEvaluator::add_layer, "processing"_a, "aggregation"_a, "activation"_a,
+           "factors"_a, "n_neurons"_a, "source"_a.noconvert(), "begin"_a.noconvert(),
+           "w"_a.noconvert(), "b"_a.noconvert(), "alpha"_a.noconvert(), "centre"_a.noconvert())
+      .def("seal", &PyEvaluator::seal)
+      .def("score", &PyEvaluator::score, "x"_a.noconvert(), "scores"_a.noconvert(),
+           "n_threads"_a = 1);
+
+  m.def("function_names", &function_names);
+  m.def("instruction_set", [] { return std::string(newron::choose_passes().name); });
+  m.def("differentiate", &differentiate, "network"_a, "table"_a, "params"_a.noconvert(), "loss"_a,
+        "blend"_a = 1.0f);
+  m.def("evaluate", &evaluate, "network"_a, "table"_a, "params"_a.noconvert(), "loss"_a);
+  m.def("time_bare_sigmoid", &time_bare_sigmoid, "x"_a.noconvert(), "w"_a.noconvert(),
+        "b"_a.noconvert(), "repeats"_a);
+}

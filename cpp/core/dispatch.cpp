@@ -1,0 +1,65 @@
+// Chooses the copy of the passes that this machine runs fastest.
+#include "network.h"
+#include "processing.h"
+
+namespace newron {
+
+namespace baseline {
+extern const Passes passes;
+}
+#ifdef NEWRON_X86_COPIES
+namespace v3 {
+extern const Passes passes;
+}
+namespace v4 {
+extern const Passes passes;
+}
+#endif
+
+namespace {
+
+const Passes* find_passes() {
+#ifdef NEWRON_X86_COPIES
+  __builtin_cpu_init();
+  const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi2");
+  const bool has_v4 = has_v3 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (has_v4) return &v4::passes;
+  if (has_v3) return &v3::passes;
+#endif
+  return &baseline::passes;
+}
+
+template <class... Fs>
+int count(List<Fs...>) {
+  return static_cast<int>(sizeof...(Fs));
+}
+
+template <class... Fs>
+const char* name_at(List<Fs...>, int index) {
+  const char* names[] = {Fs::name...};
+  return names[index];
+}
+
+template <class... Fs>
+int kept_at(List<Fs...>, int index, int factors) {
+  const int kept[] = {Fs::kept(factors)...};
+  return kept[index];
+}
+
+}  // namespace
+
+const Passes& choose_passes() {
+  static const Passes* chosen = find_passes();
+  return *chosen;
+}
+
+int count_functions() { return count(Functions{}); }
+
+const char* function_name(int index) { return name_at(Functions{}, index); }
+
+int count_kept(int processing, int factors) { return kept_at(Functions{}, processing, factors); }
+
+}  // namespace newron

@@ -1,0 +1,102 @@
+// One layer in double precision: the meaning of a model, at full speed. Every
+// operation and its order is that of newron/model/network.py.
+#include "exact.h"
+
+#include "processing.h"
+
+#ifndef NEWRON_ISA
+#define NEWRON_ISA baseline
+#endif
+
+namespace newron {
+namespace {
+
+using Meaning = void (*)(const double*, int, const double*, const double*, int, double*);
+
+template <class>
+struct Meanings;
+template <class... Fs>
+struct Meanings<List<Fs...>> {
+  static constexpr Meaning table[] = {&Fs::meaning...};
+};
+
+void combine(Aggregation aggregation, bool first, const double* __restrict part, int rows,
+             double* __restrict y) {
+  if (first) {
+    for (int t = 0; t < rows; ++t) y[t] = part[t];
+    return;
+  }
+  switch (aggregation) {
+    case Aggregation::sum:
+    case Aggregation::mean:
+      for (int t = 0; t < rows; ++t) y[t] += part[t];
+      return;
+    case Aggregation::min:
+      for (int t = 0; t < rows; ++t) y[t] = part[t] < y[t] ? part[t] : y[t];
+      return;
+    case Aggregation::max:
+      for (int t = 0; t < rows; ++t) y[t] = part[t] > y[t] ? part[t] : y[t];
+      return;
+    case Aggregation::product:
+      for (int t = 0; t < rows; ++t) y[t] = bounded(y[t] * part[t]);
+      return;
+  }
+}
+
+void activate(Activation activation, int rows, double* y) {
+  switch (activation) {
+    case Activation::identity:
+      return;
+    case Activation::sigmoid:
+
+      for (int t = 0; t < rows; ++t) y[t] = exact_sigmoid(y[t]);
+      return;
+    case Activation::tanh:
+
+      for (int t = 0; t < rows; ++t) y[t] = exact_tanh(y[t]);
+      return;
+    case Activation::relu:
+      for (int t = 0; t < rows; ++t) y[t] = y[t] > 0.0 ? y[t] : 0.0;
+      return;
+  }
+}
+
+}  // namespace
+
+namespace exact {
+namespace NEWRON_ISA {
+
+void pass(const ExactLayer& layer, int rows, double* signals, double* scratch) {
+  const Meaning meaning = Meanings<Functions>::table[layer.processing];
+  for (int j = 0; j < layer.n_neurons; ++j) {
+    double* y = signals + static_cast<std::size_t>(layer.first_signal + j) * rows;
+    const int begin = layer.begin[j], end = layer.begin[j + 1];
+    if (begin == end) {
+      const double empty = layer.aggregation == Aggregation::product ? 1.0 : 0.0;
+      for (int t = 0; t < rows; ++t) y[t] = empty;
+    }
+    for (int e = begin; e < end; ++e) {
+      const std::size_t first = static_cast<std::size_t>(e) * layer.factors;
+      const double* x = signals + static_cast<std::size_t>(layer.source[e]) * rows;
+      meaning(x, rows, layer.w + first, layer.b + first, layer.factors, scratch);
+      if (layer.alpha != nullptr) {
+        const double alpha = layer.alpha[e];
+        for (int t = 0; t < rows; ++t) scratch[t] *= alpha;
+      }
+      combine(layer.aggregation, e == begin, scratch, rows, y);
+    }
+    if (layer.aggregation == Aggregation::mean && end > begin) {
+      const double n = static_cast<double>(end - begin);
+      for (int t = 0; t < rows; ++t) y[t] /= n;
+    }
+    if (layer.centre != nullptr) {
+      const double centre = layer.centre[j];
+      for (int t = 0; t < rows; ++t) y[t] -= centre;
+    }
+    activate(layer.activation, rows, y);
+  }
+}
+
+}  // namespace NEWRON_ISA
+}  // namespace exact
+}  // namespace newron

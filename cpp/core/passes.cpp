@@ -1,0 +1,401 @@
+// The hot loops in single precision: load a block of rows, forward, loss,
+// backward, one step of Adam. Compiled once for each instruction set, with
+// NEWRON_ISA naming the copy; nothing here may use the standard library's
+// templates, whose copies the linker would merge across instruction sets.
+#include "exact.h"
+#include "network.h"
+#include "processing.h"
+
+#ifndef NEWRON_ISA
+#define NEWRON_ISA baseline
+#endif
+#define NEWRON_STRING2(x) #x
+#define NEWRON_STRING(x) NEWRON_STRING2(x)
+
+namespace newron {
+namespace {
+
+using Add = void (*)(const Bundle&, float*);
+using Pull = void (*)(const Bundle&, const float*, int, const Slopes&);
+
+template <class>
+struct Tables;
+template <class... Fs>
+struct Tables<List<Fs...>> {
+  static constexpr Add add[] = {&Fs::add...};
+  static constexpr Pull pull[] = {&Fs::pull...};
+};
+
+void fill(float* out, int rows, float value) {
+  for (int t = 0; t < rows; ++t) out[t] = value;
+}
+
+// ---- one block of rows ----
+
+void load(const NetworkView& net, const Table& table, const int* order, int first, int n,
+          Room& room) {
+  const int rows = pad_rows(n), channels = net.n_channels, columns = table.n_targets;
+  const auto row_at = [&](int t) {
+    // Padding repeats the first row, with weight 0: finite, and without effect.
+    const int at = first + (t < n ? t : 0);
+    return static_cast<std::size_t>(order != nullptr ? order[at] : at);
+  };
+  constexpr int kAhead = 8;  // rows lie anywhere in memory: ask for them in time
+  for (int t = 0; t < rows; ++t) {
+    __builtin_prefetch(table.x + row_at(t + kAhead) * static_cast<std::size_t>(channels));
+    const std::size_t row = row_at(t);
+    const float* x = table.x + row * static_cast<std::size_t>(channels);
+    for (int c = 0; c < channels; ++c) room.signals[c * room.stride + t] = x[c];
+    const float* y = table.targets + row * static_cast<std::size_t>(columns);
+    for (int k = 0; k < columns; ++k) room.targets[k * room.stride + t] = y[k];
+    room.weights[t] = t < n ? table.weights[row] : 0.0f;
+  }
+}
+
+// ---- the forward pass ----
+
+void activate(Activation activation, int rows, float* y) {
+  if (activation == Activation::identity) return;
+  for (int t = 0; t < rows; t += kWidth) {
+    const Floats z = load(y + t);
+    switch (activation) {
+      case Activation::sigmoid:
+        store(y + t, fast_sigmoid(z));
+        break;
+      case Activation::tanh:
+        store(y + t, fast_tanh(z));
+        break;
+      default:
+        store(y + t, most(z, all(0.0f)));
+    }
+  }
+}
+
+float* signal(Room& room, int index) {
+  return room.signals + static_cast<std::size_t>(index) * static_cast<std::size_t>(room.stride);
+}
+
+float* gradient_of(Room& room, int index) {
+  return room.gradients + static_cast<std::size_t>(index) * static_cast<std::size_t>(room.stride);
+}
+
+float* part(Room& room, int index) {
+  return room.parts + static_cast<std::size_t>(index) * static_cast<std::size_t>(room.stride);
+}
+
+bool adds(const LayerView& layer) {
+  return layer.aggregation == Aggregation::sum || layer.aggregation == Aggregation::mean;
+}
+
+// Functions [begin, end) of a layer.
+Bundle bundle(const LayerView& layer, const float* params, int begin, int end, int rows,
+              float scale, float blend, Room& room) {
+  const std::size_t first = static_cast<std::size_t>(begin);
+  const std::size_t factor = first * static_cast<std::size_t>(layer.factors);
+  Bundle out;
+  out.signals = room.signals;
+  out.stride = room.stride;
+  out.rows = rows;
+  out.source = layer.source + begin;
+  out.n_edges = end - begin;
+  out.factors = layer.factors;
+  out.w = params + layer.w + factor;
+  out.b = params + layer.b + factor;
+  out.alpha = layer.weighted ? params + layer.alpha + first : nullptr;
+  out.scale = scale;
+  out.blend = blend;
+  out.kept = room.kept + (layer.kept + first * static_cast<std::size_t>(layer.kept_per_edge)) *
+                             static_cast<std::size_t>(room.stride);
+  return out;
+}
+
+Bundle neuron(const LayerView& layer, const float* params, int j, int rows, float blend,
+              Room& room) {
+  const int begin = layer.begin[j], end = layer.begin[j + 1];
+  const bool mean = layer.aggregation == Aggregation::mean && end > begin;
+  const float scale = mean ? 1.0f / static_cast<float>(end - begin) : 1.0f;
+  return bundle(layer, params, begin, end, rows, scale, blend, room);
+}
+
+// The contributions alpha h of neuron j's functions, one after the other.
+void spread(const LayerView& layer, const float* params, int j, int rows, float blend, Room& room) {
+  for (int e = layer.begin[j]; e < layer.begin[j + 1]; ++e) {
+    float* out = part(room, e - layer.begin[j]);
+    fill(out, rows, 0.0f);
+    Tables<Functions>::add[layer.processing](
+        bundle(layer, params, e, e + 1, rows, 1.0f, blend, room), out);
+  }
+}
+
+void combine(Aggregation aggregation, int n, int rows, Room& room, float* y) {
+  fill(y, rows, aggregation == Aggregation::product ? 1.0f : 0.0f);
+  for (int i = 0; i < n; ++i) {
+    const float* from = part(room, i);
+    for (int t = 0; t < rows; t += kWidth) {
+      const Floats a = load(y + t), b = load(from + t);
+      if (aggregation == Aggregation::product) {
+        store(y + t, a * b);
+      } else if (i == 0) {
+        store(y + t, b);
+      } else {
+        store(y + t, aggregation == Aggregation::min ? least(a, b) : most(a, b));
+      }
+    }
+  }
+}
+
+void forward_neuron(const LayerView& layer, const float* params, int j, int rows, float blend,
+                    Room& room) {
+  float* y = signal(room, layer.first_signal + j);
+  if (adds(layer)) {
+    const float start = layer.centred ? -params[layer.centre + static_cast<std::size_t>(j)] : 0.0f;
+    fill(y, rows, start);
+    Tables<Functions>::add[layer.processing](neuron(layer, params, j, rows, blend, room), y);
+  } else {
+    spread(layer, params, j, rows, blend, room);
+    combine(layer.aggregation, layer.begin[j + 1] - layer.begin[j], rows, room, y);
+    if (layer.centred) {
+      const float centre = params[layer.centre + static_cast<std::size_t>(j)];
+      for (int t = 0; t < rows; ++t) y[t] -= centre;
+    }
+  }
+  activate(layer.activation, rows, y);
+}
+
+void forward(const NetworkView& net, const float* params, int rows, float blend, Room& room) {
+  for (int l = 0; l < net.n_layers; ++l) {
+    for (int j = 0; j < net.layers[l].n_neurons; ++j) {
+      forward_neuron(net.layers[l], params, j, rows, blend, room);
+    }
+  }
+}
+
+// ---- losses: the weighted sum, and its gradient times `scale` at the outputs ----
+
+Outcome binary_loss(const float* z, const float* y, const float* weight, int rows, int n,
+                    float scale, bool gradient, float* g) {
+  Floats sum = all(0.0f);
+  for (int t = 0; t < rows; t += kWidth) {
+    const Floats zt = load(z + t), yt = load(y + t), wt = load(weight + t);
+    const Floats e = fast_exp(-most(zt, -zt));
+    sum += wt * (most(zt, all(0.0f)) + fast_log1p_unit(e) - yt * zt);
+    if (!gradient) continue;
+    const Floats tail = e / (1.0f + e);
+    const Floats p = zt < 0.0f ? tail : 1.0f - tail;
+    store(g + t, scale * wt * (p - yt));
+  }
+  int wrong = 0;
+  for (int t = 0; t < n; ++t) wrong += (z[t] >= 0.0f) != (y[t] >= 0.5f);
+  return {static_cast<double>(total(sum)), wrong};
+}
+
+Outcome categorical_loss(const float* z, const float* y, const float* weight, int rows, int n,
+                         int classes, int stride, float scale, bool gradient, float* g,
+                         float* scratch) {
+  float* top = scratch;
+  float* total = scratch + stride;
+  for (int t = 0; t < rows; t += kWidth) {
+    Floats highest = load(z + t), sum = all(0.0f);
+    for (int k = 1; k < classes; ++k) highest = most(highest, load(z + k * stride + t));
+    for (int k = 0; k < classes; ++k) {
+      const Floats e = fast_exp(load(z + k * stride + t) - highest);
+      store(g + k * stride + t, e);
+      sum += e;
+    }
+    store(top + t, highest);
+    store(total + t, sum);
+  }
+  double sum = 0.0;
+  int wrong = 0;
+  for (int t = 0; t < n; ++t) {
+    const int label = static_cast<int>(y[t]);
+    int first = 0;
+    while (z[first * stride + t] < top[t]) ++first;
+    wrong += first != label;
+    const double gap = static_cast<double>(top[t]) - z[label * stride + t];
+    sum += static_cast<double>(weight[t]) * (gap + __builtin_log(static_cast<double>(total[t])));
+  }
+  if (!gradient) return {sum, wrong};
+  for (int k = 0; k < classes; ++k) {
+    float* gk = g + k * stride;
+    const float label = static_cast<float>(k);
+    for (int t = 0; t < rows; t += kWidth) {
+      const Floats hit = load(y + t) == label ? all(1.0f) : all(0.0f);
+      store(gk + t, scale * load(weight + t) * (load(gk + t) / load(total + t) - hit));
+    }
+  }
+  return {sum, wrong};
+}
+
+Outcome squared_loss(const float* z, const float* y, const float* weight, int rows, int outputs,
+                     int stride, float scale, bool gradient, float* g) {
+  const float share = 1.0f / static_cast<float>(outputs);
+  double sum = 0.0;
+  for (int k = 0; k < outputs; ++k) {
+    Floats part = all(0.0f);
+    for (int t = 0; t < rows; t += kWidth) {
+      const Floats error = load(z + k * stride + t) - load(y + k * stride + t);
+      const Floats wt = load(weight + t);
+      part += wt * error * error;
+      if (gradient) store(g + k * stride + t, 2.0f * scale * share * wt * error);
+    }
+    sum += static_cast<double>(total(part)) * share;
+  }
+  return {sum, 0};
+}
+
+Outcome loss(const NetworkView& net, Loss kind, int rows, int n, float scale, bool gradient,
+             Room& room) {
+  const std::size_t first = static_cast<std::size_t>(net.first_output()) * room.stride;
+  const float* z = room.signals + first;
+  float* g = room.gradients + first;
+  switch (kind) {
+    case Loss::binary:
+      return binary_loss(z, room.targets, room.weights, rows, n, scale, gradient, g);
+    case Loss::categorical:
+      return categorical_loss(z, room.targets, room.weights, rows, n, net.n_outputs, room.stride,
+                              scale, gradient, g, room.scratch);
+    case Loss::squared:
+      return squared_loss(z, room.targets, room.weights, rows, net.n_outputs, room.stride, scale,
+                          gradient, g);
+  }
+  return {0.0, 0};
+}
+
+// ---- the backward pass ----
+
+void deactivate(Activation activation, int rows, const float* y, float* g) {
+  if (activation == Activation::identity) return;
+  for (int t = 0; t < rows; t += kWidth) {
+    const Floats yt = load(y + t), gt = load(g + t);
+    switch (activation) {
+      case Activation::sigmoid:
+        store(g + t, gt * yt * (1.0f - yt));
+        break;
+      case Activation::tanh:
+        store(g + t, gt * (1.0f - yt * yt));
+        break;
+      default:
+        store(g + t, yt > 0.0f ? gt : all(0.0f));
+    }
+  }
+}
+
+// Turns the parts into d(product)/d(part) g, by products from both ends: no
+// division, so that a part may be 0.
+void product_slopes(int n, int rows, const float* g, Room& room) {
+  const std::size_t stride = static_cast<std::size_t>(room.stride);
+  for (int t = 0; t < rows; t += kWidth) {
+    Floats before = load(g + t);
+    for (int i = 0; i < n; ++i) {
+      store(room.scratch + static_cast<std::size_t>(i) * stride + t, before);
+      before *= load(part(room, i) + t);
+    }
+    Floats after = all(1.0f);
+    for (int i = n - 1; i >= 0; --i) {
+      float* at = part(room, i) + t;
+      const Floats value = load(at);
+      store(at, load(room.scratch + static_cast<std::size_t>(i) * stride + t) * after);
+      after *= value;
+    }
+  }
+}
+
+// The gradient of min and max goes in equal shares to all parts that attain it.
+void extreme_slopes(Aggregation aggregation, int n, int rows, const float* g, Room& room) {
+  float* extreme = room.scratch;
+  combine(aggregation, n, rows, room, extreme);
+  for (int t = 0; t < rows; t += kWidth) {
+    const Floats best = load(extreme + t);
+    Floats count = all(0.0f);
+    for (int i = 0; i < n; ++i) {
+      count += load(part(room, i) + t) == best ? all(1.0f) : all(0.0f);
+    }
+    const Floats share = load(g + t) / count;
+    for (int i = 0; i < n; ++i) {
+      float* at = part(room, i) + t;
+      store(at, load(at) == best ? share : all(0.0f));
+    }
+  }
+}
+
+void backward_neuron(const NetworkView& net, const LayerView& layer, const float* params, int j,
+                     int rows, float blend, Room& room, float* gradient) {
+  float* g = gradient_of(room, layer.first_signal + j);
+  deactivate(layer.activation, rows, signal(room, layer.first_signal + j), g);
+  if (layer.centred) {
+    Floats sum = all(0.0f);
+    for (int t = 0; t < rows; t += kWidth) sum += load(g + t);
+    gradient[layer.centre + static_cast<std::size_t>(j)] -= total(sum);
+  }
+  const int begin = layer.begin[j], n = layer.begin[j + 1] - begin;
+  if (!adds(layer)) {
+    spread(layer, params, j, rows, blend, room);
+    if (layer.aggregation == Aggregation::product) {
+      product_slopes(n, rows, g, room);
+    } else {
+      extreme_slopes(layer.aggregation, n, rows, g, room);
+    }
+  }
+  const std::size_t first = static_cast<std::size_t>(begin);
+  const std::size_t factor = first * static_cast<std::size_t>(layer.factors);
+  Slopes slopes;
+  slopes.w = gradient + layer.w + factor;
+  slopes.b = gradient + layer.b + factor;
+  slopes.alpha = layer.weighted ? gradient + layer.alpha + first : nullptr;
+  slopes.gradients = room.gradients;
+  slopes.first_wanted = net.n_channels;
+  Tables<Functions>::pull[layer.processing](neuron(layer, params, j, rows, blend, room),
+                                            adds(layer) ? g : room.parts,
+                                            adds(layer) ? 0 : room.stride, slopes);
+}
+
+// Adds to `gradient`; expects the outputs' gradients where `loss` left them.
+void backward(const NetworkView& net, const float* params, int rows, float blend, Room& room,
+              float* gradient) {
+  for (int s = net.n_channels; s < net.first_output(); ++s) {
+    fill(gradient_of(room, s), rows, 0.0f);
+  }
+  for (int l = net.n_layers - 1; l >= 0; --l) {
+    for (int j = 0; j < net.layers[l].n_neurons; ++j) {
+      backward_neuron(net, net.layers[l], params, j, rows, blend, room, gradient);
+    }
+  }
+}
+
+// ---- Adam with decoupled decay; share 0 freezes a parameter ----
+
+void adam(float* __restrict params, float* __restrict mean, float* __restrict square,
+          const float* __restrict gradient, const float* __restrict share,
+          const float* __restrict decay, std::size_t n, AdamStep step) {
+#pragma omp simd
+  for (std::size_t i = 0; i < n; ++i) {
+    const float g = gradient[i];
+    mean[i] = 0.9f * mean[i] + 0.1f * g;
+    square[i] = 0.999f * square[i] + 0.001f * g * g;
+    const float size = __builtin_sqrtf(square[i] * step.correction2) + 1e-7f;
+    const float rate = step.rate * share[i];
+    const float moved = params[i] - rate * (mean[i] * step.correction1) / size;
+    params[i] = moved * (1.0f - rate * decay[i]);
+  }
+}
+
+// The yardstick of benchmarks/speed.py: one sigmoid for each edge and row.
+void bare_sigmoid(const float* x, int rows, const float* w, const float* b, int edges, float* out) {
+  for (int t = 0; t < rows; t += kWidth) {
+    const Floats xt = load(x + t);
+    Floats sum = load(out + t);
+    for (int e = 0; e < edges; ++e) sum += fast_sigmoid(w[e] * (xt - b[e]));
+    store(out + t, sum);
+  }
+}
+
+}  // namespace
+
+namespace NEWRON_ISA {
+extern const Passes passes;
+const Passes passes = {NEWRON_STRING(NEWRON_ISA), load,        forward, loss, backward, adam,
+                       exact::NEWRON_ISA::pass,   bare_sigmoid};
+}  // namespace NEWRON_ISA
+
+}  // namespace newron
