@@ -1,1 +1,52 @@
-"""newron"""
+"""newron: neural networks that can be read.
+
+The public names, and nothing else. ``newron.load`` and ``newron.Model`` need
+NumPy alone; the estimators, which need scikit-learn and the compiled core, are
+imported when they are first named.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from newron._version import __version__
+from newron.errors import (
+    InputError,
+    InterruptedWarning,
+    MissingExtraError,
+    ModelError,
+    ModelFileError,
+    NewronError,
+    NewronWarning,
+    TrainingError,
+)
+from newron.model import Model, load
+
+if TYPE_CHECKING:
+    from newron.estimators import NewronClassifier, NewronRegressor
+
+__all__ = [
+    "InputError",
+    "InterruptedWarning",
+    "MissingExtraError",
+    "Model",
+    "ModelError",
+    "ModelFileError",
+    "NewronClassifier",
+    "NewronError",
+    "NewronRegressor",
+    "NewronWarning",
+    "TrainingError",
+    "__version__",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("NewronClassifier", "NewronRegressor"):
+        from newron import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'newron' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,250 @@
+"""What the classifier and the regressor share: parameters, checks, the fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from newron.errors import InputError, InterruptedWarning
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import LARGEST_INPUT
+from newron.model.output import Output
+from newron.model.processing import get_processing
+from newron.training.architecture import Architecture, plan_architecture
+from newron.training.callback import ProgressLine
+from newron.training.encoding import SCALES
+from newron.training.fitting import Data, Fitted, Plan, fit_network
+from newron.training.recipe import RECIPES, Recipe, get_recipe
+
+__all__ = ["NewronEstimator"]
+
+_OPTIONAL_COUNT = [None, Interval(Integral, 1, None, closed="left")]
+_OPTIONAL_AMOUNT = [None, Interval(Real, 0, None, closed="left")]
+
+
+class NewronEstimator(BaseEstimator):  # type: ignore[misc]
+    """Shared by both estimators; see their own documentation."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "processing": [str, "array-like"],
+        "n_factors": [Interval(Integral, 1, None, closed="left")],
+        "functions_per_input": [Interval(Integral, 1, None, closed="left")],
+        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],
+        "direct_inputs": ["boolean"],
+        "aggregation": [str, "array-like"],
+        "activation": [None, str, "array-like"],
+        "input_scale": [StrOptions(set(SCALES))],
+        "recipe": [StrOptions(set(RECIPES))],
+        "max_iter": _OPTIONAL_COUNT,
+        "batch_size": _OPTIONAL_COUNT,
+        "learning_rate_init": [None, Interval(Real, 0, None, closed="neither")],
+        "weight_decay": _OPTIONAL_AMOUNT,
+        "n_iter_no_change": _OPTIONAL_COUNT,
+        "tol": _OPTIONAL_AMOUNT,
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_init": _OPTIONAL_COUNT,
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        processing: str | tuple[str, ...] = "heaviside",
+        *,
+        n_factors: int = 2,
+        functions_per_input: int = 1,
+        hidden_layer_sizes: tuple[int, ...] | int = (4,),
+        direct_inputs: bool = False,
+        aggregation: str | tuple[str, ...] = "sum",
+        activation: str | tuple[str, ...] | None = None,
+        input_scale: str = "own",
+        recipe: str = "gradient",
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate_init: float | None = None,
+        weight_decay: float | None = None,
+        n_iter_no_change: int | None = None,
+        tol: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_init: int | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.processing = processing
+        self.n_factors = n_factors
+        self.functions_per_input = functions_per_input
+        self.hidden_layer_sizes = hidden_layer_sizes
+        self.direct_inputs = direct_inputs
+        self.aggregation = aggregation
+        self.activation = activation
+        self.input_scale = input_scale
+        self.recipe = recipe
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.learning_rate_init = learning_rate_init
+        self.weight_decay = weight_decay
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ---- reading arguments ----
+
+    def _read_table(self, X: ArrayLike, y: ArrayLike, *, reset: bool, **how: Any) -> Any:
+        X, y = validate_data(
+            self, X, y, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=1, **how
+        )
+        if not (X.min() >= -LARGEST_INPUT and X.max() <= LARGEST_INPUT):
+            raise InputError(f"expected numbers within ±{LARGEST_INPUT:g} in X, got larger ones")
+        return X, y
+
+    def _read_weights(self, sample_weight: ArrayLike | None, X: Floats) -> Floats | None:
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
+        return np.asarray(weights, np.float64)
+
+    def _name_columns(self) -> tuple[str, ...]:
+        if not hasattr(self, "feature_names_in_"):
+            return tuple(f"x{i}" for i in range(1, self.n_features_in_ + 1))
+        names = tuple(self.feature_names_in_.tolist())
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise InputError(f"expected column names that differ, got {twice[0]!r} twice")
+        return names
+
+    def _plan_architecture(self, n_outputs: int) -> Architecture:
+        hidden = self.hidden_layer_sizes
+        widths = [hidden] if isinstance(hidden, Integral) else list(hidden)
+        if any(not isinstance(n, Integral) or n < 1 for n in widths):
+            raise InputError(
+                f"hidden_layer_sizes: expected whole numbers from 1 on, got {tuple(widths)}"
+            )
+        return plan_architecture(
+            widths,
+            n_outputs,
+            processing=self.processing,
+            aggregation=self.aggregation,
+            activation=self.activation,
+            n_factors=self.n_factors,
+            functions_per_input=self.functions_per_input,
+            direct_inputs=self.direct_inputs,
+        )
+
+    def _choose_recipe(self, architecture: Architecture) -> Recipe:
+        crisp = any(get_processing(layer.processing).crisp for layer in architecture.layers)
+        recipe = get_recipe(self.recipe, crisp=crisp).adjust(
+            max_iter=self.max_iter,
+            batch_size=self.batch_size,
+            learning_rate_init=self.learning_rate_init,
+            weight_decay=self.weight_decay,
+            n_iter_no_change=self.n_iter_no_change,
+            tol=self.tol,
+            n_init=self.n_init,
+        )
+        if self.early_stopping and recipe.n_iter_no_change is None:
+            recipe = recipe.adjust(n_iter_no_change=max(20, recipe.max_iter // 10))
+        return recipe
+
+    def _make_seed(self) -> np.random.SeedSequence:
+        if isinstance(self.random_state, Integral):
+            return np.random.SeedSequence(int(self.random_state))
+        state = check_random_state(self.random_state)
+        return np.random.SeedSequence(int(state.randint(np.iinfo(np.int32).max)))
+
+    # ---- fitting ----
+
+    def _fit_data(
+        self,
+        data: Data,
+        output: Output,
+        recipe_class_weight: Floats | None,
+        *,
+        one_pass: bool = False,
+    ) -> Self:
+        """Train; with ``one_pass`` go over the rows once, from where we are."""
+        architecture = self._plan_architecture(output.n_scores)
+        recipe = self._choose_recipe(architecture)
+        before = self._continue_from(architecture, data, output) if one_pass or self.warm_start else None
+        if one_pass:
+            recipe = recipe.adjust(max_iter=1, n_init=1)
+        plan = Plan(
+            architecture,
+            recipe,
+            output,
+            self._make_seed(),
+            input_scale=self.input_scale,
+            class_weight=recipe_class_weight,
+            validation_fraction=(
+                self.validation_fraction if self.early_stopping and not one_pass else None
+            ),
+            n_threads=effective_n_jobs(self.n_jobs),
+            callbacks=[ProgressLine()] if self.verbose else [],
+        )
+        fitted = fit_network(data, plan, before)
+        if fitted.trained.interrupted:
+            warnings.warn(
+                "training was interrupted: the best model so far is kept",
+                InterruptedWarning,
+                stacklevel=3,
+            )
+        return self._keep(fitted, add=one_pass)
+
+    def _continue_from(
+        self, architecture: Architecture, data: Data, output: Output
+    ) -> Fitted | None:
+        fitted: Fitted | None = getattr(self, "_fitted", None)
+        if fitted is None:
+            return None
+        same = (
+            fitted.wiring.architecture == architecture
+            and fitted.encoding.schema.names == data.names
+            and fitted.model.output == output
+        )
+        if not same:
+            raise InputError(
+                "warm start: expected the network, columns and classes of the fit before, "
+                "got others; set warm_start=False or make a new estimator"
+            )
+        return fitted
+
+    def _keep(self, fitted: Fitted, *, add: bool) -> Self:
+        self._fitted = fitted
+        self.model_: Model = fitted.model
+        curve = fitted.trained.loss_curve.tolist()
+        earlier = list(getattr(self, "loss_curve_", [])) if add else []
+        self.loss_curve_ = earlier + curve
+        self.n_iter_ = max(len(self.loss_curve_), 1)
+        self.best_loss_ = float(fitted.trained.best_loss)
+        return self
+
+    # ---- predicting ----
+
+    def _scores(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self.model_.scores(X, n_threads=effective_n_jobs(self.n_jobs))

@@ -1,0 +1,272 @@
+"""NewronClassifier."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from newron.errors import InputError
+from newron.estimators.base import NewronEstimator
+from newron.model.arithmetic import Floats
+from newron.model.output import Classes
+from newron.training.fitting import Data
+from newron.training.recipe import get_recipe
+
+__all__ = ["NewronClassifier"]
+
+
+class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
+    """A network of generalized neurons that tells classes apart.
+
+    Parameters
+    ----------
+    processing : str or sequence of str, default "heaviside"
+        The processing function h: "heaviside", "sigmoid", "tanh_prod", "linear",
+        "relu" or "selu"; or one for each layer, the output layer last.
+    n_factors : int, default 2
+        M, the number of tanh factors of "tanh_prod".
+    functions_per_input : int, default 1
+        K, how many functions of a neuron read each input.
+    hidden_layer_sizes : tuple of int, default (4,)
+        Neurons of each hidden layer; ``()`` is a score card.
+    direct_inputs : bool, default False
+        Whether the output layer reads the inputs besides the hidden neurons.
+    aggregation : str or sequence of str, default "sum"
+        G of the hidden layers: "sum", "mean", "min", "max" or "product"; or one
+        for each layer, the output layer last.
+    activation : str or sequence of str, optional
+        f of the hidden layers: "identity", "sigmoid", "tanh" or "relu"; or one
+        for each layer. By default "identity", and "relu" where h is "linear".
+    input_scale : {"own", "rank", "both"}, default "own"
+        Whether functions read an input as it is, its rank, or both.
+    recipe : {"gradient", "paper"}, default "gradient"
+        The procedure of training; the settings below override parts of it.
+    max_iter, batch_size : int, optional
+        Epochs at most, and rows of a step.
+    learning_rate_init : float, optional
+        Adam's rate at its highest.
+    weight_decay : float, optional
+        Decoupled decay of weights.
+    n_iter_no_change, tol : int and float, optional
+        Stop when the loss has not fallen by tol in so many epochs.
+    early_stopping : bool, default False
+        Hold out rows and keep the epoch of the lowest loss on them.
+    validation_fraction : float, default 0.2
+        The share of rows that early stopping holds out.
+    n_init : int, optional
+        Restarts, run in parallel; the one of the lowest loss is kept.
+    class_weight : dict or "balanced", optional
+        Weights of the classes. None leaves it to the recipe: "gradient" weighs
+        none, "paper" is balanced.
+    warm_start : bool, default False
+        Whether fit goes on from the fit before.
+    random_state : int, RandomState or None
+        The same seed gives the same model, for any number of threads.
+    n_jobs : int, optional
+        Threads; None is one, -1 all.
+    verbose : int, default 0
+        1 shows a line of progress.
+
+    Attributes
+    ----------
+    model_ : Model
+        The network: readable, saved with ``model_.save(path)``.
+    classes_ : ndarray
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where X had names that are text.
+    n_iter_ : int
+        Epochs of the kept restart.
+    loss_curve_ : list of float
+        The watched loss after each epoch.
+    best_loss_ : float
+        The watched loss of the kept weights.
+
+    Examples
+    --------
+    >>> from newron import NewronClassifier
+    >>> X = [[36.5], [37.0], [38.5], [39.5]]
+    >>> ill = ["no", "no", "yes", "yes"]
+    >>> model = NewronClassifier(hidden_layer_sizes=(), random_state=0).fit(X, ill)
+    >>> model.predict([[36.8], [39.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **NewronEstimator._parameter_constraints,
+        "class_weight": [None, dict, StrOptions({"balanced"})],
+    }
+
+    def __init__(
+        self,
+        processing: str | tuple[str, ...] = "heaviside",
+        *,
+        n_factors: int = 2,
+        functions_per_input: int = 1,
+        hidden_layer_sizes: tuple[int, ...] | int = (4,),
+        direct_inputs: bool = False,
+        aggregation: str | tuple[str, ...] = "sum",
+        activation: str | tuple[str, ...] | None = None,
+        input_scale: str = "own",
+        recipe: str = "gradient",
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        learning_rate_init: float | None = None,
+        weight_decay: float | None = None,
+        n_iter_no_change: int | None = None,
+        tol: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.2,
+        n_init: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            processing,
+            n_factors=n_factors,
+            functions_per_input=functions_per_input,
+            hidden_layer_sizes=hidden_layer_sizes,
+            direct_inputs=direct_inputs,
+            aggregation=aggregation,
+            activation=activation,
+            input_scale=input_scale,
+            recipe=recipe,
+            max_iter=max_iter,
+            batch_size=batch_size,
+            learning_rate_init=learning_rate_init,
+            weight_decay=weight_decay,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_init=n_init,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on a table.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+            Class labels: text, whole numbers or booleans.
+        sample_weight : array-like of shape (n_rows,), optional
+            A weight of two is the same as the row twice.
+        """
+        self._validate_params()
+        X, labels = self._read_table(X, y, reset=True)
+        labels = self._read_labels(labels)
+        weight = self._read_weights(sample_weight, X)
+        used = labels if weight is None else labels[weight != 0.0]
+        if len(np.unique(used)) < 2:
+            raise InputError(
+                f"expected at least 2 classes in y, got {len(np.unique(used))}: "
+                "there is nothing to tell apart"
+            )
+        classes = np.unique(labels)
+        return self._fit_labels(X, labels, classes, weight)
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go over a part of the data once.
+
+        The first call learns the columns' scale from its part, and needs all
+        ``classes`` where its part does not show them.
+        """
+        self._validate_params()
+        first = not hasattr(self, "_fitted")
+        X, labels = self._read_table(X, y, reset=first)
+        labels = self._read_labels(labels)
+        known = self._read_classes(labels, classes, first)
+        unknown = np.setdiff1d(labels, known)
+        if len(unknown):
+            raise InputError(f"expected classes {known.tolist()}, got {unknown.tolist()[0]!r} in y")
+        weight = self._read_weights(sample_weight, X)
+        return self._fit_labels(X, labels, known, weight, one_pass=True)
+
+    def _read_labels(self, y: Any) -> NDArray[Any]:
+        check_classification_targets(y)
+        return np.asarray(column_or_1d(y, warn=True))
+
+    def _read_classes(
+        self, labels: NDArray[Any], classes: ArrayLike | None, first: bool
+    ) -> NDArray[Any]:
+        if not first:
+            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise InputError("classes: expected those of the first call, got others")
+            return self.classes_
+        known = np.unique(labels if classes is None else np.asarray(classes))
+        if len(known) < 2:
+            raise InputError(f"expected at least 2 classes, got {known.tolist()}: give classes")
+        return known
+
+    def _fit_labels(
+        self,
+        X: Floats,
+        labels: NDArray[Any],
+        classes: NDArray[Any],
+        weight: Floats | None,
+        *,
+        one_pass: bool = False,
+    ) -> Self:
+        numbers = np.searchsorted(classes, labels)
+        data = Data(X, numbers[:, None].astype(np.float64), weight, self._name_columns())
+        output = Classes(tuple(classes.tolist()))
+        class_weight = self._weigh_classes(numbers, classes, weight)
+        self._fit_data(data, output, class_weight, one_pass=one_pass)
+        self.classes_ = classes
+        return self
+
+    def _weigh_classes(
+        self, numbers: NDArray[np.intp], classes: NDArray[Any], weight: Floats | None
+    ) -> Floats | None:
+        wanted = self.class_weight
+        if wanted is None and get_recipe(self.recipe, crisp=False).balanced:
+            wanted = "balanced"
+        if wanted is None:
+            return None
+        if wanted == "balanced":
+            counts = np.bincount(numbers, weight, minlength=len(classes))
+            return np.where(counts > 0, counts.sum() / (len(classes) * counts.clip(1e-300)), 0.0)
+        return np.asarray(compute_class_weight(wanted, classes=classes, y=classes[numbers]))
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Give the scores: (n_rows,) for two classes, else (n_rows, n_classes)."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Give the class of each row."""
+        scores = self._scores(X)
+        return np.asarray(self.classes_[self._output.choose(scores)])
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Give the probability of each class, of shape (n_rows, n_classes)."""
+        scores = self._scores(X)
+        return self._output.predict_proba(scores)
+
+    @property
+    def _output(self) -> Classes:
+        output = self.model_.output
+        assert isinstance(output, Classes)  # noqa: S101 - a classifier's model
+        return output

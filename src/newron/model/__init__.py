@@ -1,0 +1,26 @@
+"""The waist of newron: one immutable model, and what it means.
+
+Needs NumPy alone. Nothing here trains.
+"""
+
+from newron.model.file import load
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Classes, Targets
+from newron.model.processing import Processing, get_processing, processing_names, register
+from newron.model.schema import Column, RankScale, Schema
+
+__all__ = [
+    "Classes",
+    "Column",
+    "Layer",
+    "Model",
+    "Processing",
+    "RankScale",
+    "Schema",
+    "Targets",
+    "get_processing",
+    "load",
+    "processing_names",
+    "register",
+]

@@ -1,0 +1,62 @@
+"""The compiled path of prediction: hands a model's arrays to the core."""
+
+from typing import Any
+
+import numpy as np
+
+from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
+from newron.model.network import Layer, rank_edges
+from newron.model.schema import Schema
+
+__all__ = ["make_evaluator"]
+
+
+def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
+    """Give the core's evaluator, or None where the core is not installed."""
+    try:
+        from newron import _core
+    except ImportError:
+        return None
+    names = _core.function_names()
+    if any(layer.processing not in names for layer in layers):
+        return None  # a function that only Python knows
+    evaluator = _core.Evaluator()
+    channel_of = _add_channels(evaluator, schema, layers)
+    n_inputs, n_channels = len(schema), len(channel_of)
+    for layer in layers:
+        channels = [
+            channel_of[int(s), bool(r)] if s < n_inputs else int(s) - n_inputs + n_channels
+            for s, r in zip(layer.source, layer.rank_flags, strict=True)
+        ]
+        evaluator.add_layer(
+            names.index(layer.processing),
+            list(AGGREGATIONS).index(layer.aggregation),
+            list(ACTIVATIONS).index(layer.activation),
+            layer.n_factors,
+            layer.n_neurons,
+            np.array(channels, np.int32),
+            np.array(layer.begin),
+            np.array(layer.w).ravel(),
+            np.array(rank_edges(layer, schema)).ravel(),
+            np.array([] if layer.alpha is None else layer.alpha, np.float64),
+            np.array([] if layer.centre is None else layer.centre, np.float64),
+        )
+    evaluator.seal()
+    return evaluator
+
+
+def _add_channels(
+    evaluator: Any, schema: Schema, layers: tuple[Layer, ...]
+) -> dict[tuple[int, bool], int]:
+    """Add each way in which an input is read, and number them."""
+    wanted = [(i, False) for i in range(len(schema))]
+    ranked = {int(s) for layer in layers for s in layer.source[layer.rank_flags]}
+    wanted += [(i, True) for i in sorted(ranked)]
+    none = np.array([], np.float64)
+    for column, on_rank in wanted:
+        scale = schema.columns[column].rank_scale if on_rank else None
+        if scale is None:
+            evaluator.add_channel(column, none, none, none, none)
+        else:
+            evaluator.add_channel(column, np.array(scale.knots), *scale.segments)
+    return {key: number for number, key in enumerate(wanted)}

@@ -1,0 +1,88 @@
+"""A model in words: one line, or every function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from newron.model.network import Layer
+from newron.model.output import Classes
+
+if TYPE_CHECKING:
+    from newron.model.model import Model
+
+__all__ = ["describe", "format_number", "summarize"]
+
+_AGGREGATES = {
+    "sum": "adds",
+    "mean": "averages",
+    "min": "takes the least of",
+    "max": "takes the greatest of",
+    "product": "multiplies",
+}
+
+
+def format_number(value: float) -> str:
+    """Write a number with the fewest digits that give it back."""
+    text = repr(float(value))
+    return text.removesuffix(".0")
+
+
+def summarize(model: Model) -> str:
+    """Tell a model in one line."""
+    widths = "-".join(str(n) for n in [len(model.schema), *(x.n_neurons for x in model.layers)])
+    kinds = list(dict.fromkeys(layer.processing for layer in model.layers))
+    if isinstance(model.output, Classes):
+        what = "classes " + ", ".join(map(repr, model.output.labels))
+    else:
+        what = "amounts " + ", ".join(model.output.names)
+    return f"{' and '.join(kinds)} network {widths}, {model.n_functions} functions, {what}"
+
+
+def describe(model: Model) -> str:
+    """Tell every function of a model, a line for each neuron and function."""
+    lines = [summarize(model)]
+    names = list(model.schema.names)
+    for number, layer in enumerate(model.layers, 1):
+        own = _name_neurons(model, number)
+        for j in range(layer.n_neurons):
+            lines += _describe_neuron(layer, j, own[j], names)
+        names += own
+    return "\n".join(lines)
+
+
+def _name_neurons(model: Model, number: int) -> list[str]:
+    layer = model.layers[number - 1]
+    if number < len(model.layers):
+        return [f"neuron {number}.{j}" for j in range(1, layer.n_neurons + 1)]
+    if not isinstance(model.output, Classes):
+        return [f"output {name}" for name in model.output.names]
+    labels = model.output.labels
+    shown = labels[1:] if model.output.n_scores == 1 else labels
+    return [f"score for {label!r}" for label in shown]
+
+
+def _describe_neuron(layer: Layer, j: int, name: str, names: list[str]) -> list[str]:
+    first, end = int(layer.begin[j]), int(layer.begin[j + 1])
+    counts = layer.processing == "heaviside" and layer.alpha is None and layer.aggregation == "sum"
+    head = "counts how many hold of" if counts else _AGGREGATES[layer.aggregation]
+    after = "" if layer.activation == "identity" else f", then {layer.activation}"
+    lines = [f"{name} {head}{after}:"]
+    for e in range(first, end):
+        weight = "" if layer.alpha is None else f"{format_number(layer.alpha[e])} × "
+        lines.append(f"    {weight}{_describe_function(layer, e, names[layer.source[e]])}")
+    if layer.centre is not None and layer.centre[j]:
+        lines.append(f"    less {format_number(layer.centre[j])}")
+    return lines
+
+
+def _describe_function(layer: Layer, e: int, name: str) -> str:
+    source = f"rank of {name}" if layer.rank_flags[e] else name
+    pairs = [(float(w), format_number(b)) for w, b in zip(layer.w[e], layer.b[e], strict=True)]
+    if layer.processing == "heaviside":
+        w, b = pairs[0]
+        return "[always]" if w == 0 else f"[{source} {'≥' if w > 0 else '≤'} {b}]"
+    inner = [f"{format_number(w)} ({source} − {b})" for w, b in pairs]
+    if layer.processing == "tanh_prod":
+        product = " × ".join(f"tanh({z})" for z in inner)
+        return f"({product} + 1) / 2"
+    return inner[0] if layer.processing == "linear" else f"{layer.processing}({inner[0]})"

@@ -1,0 +1,374 @@
+"""The model's file: versioned JSON that a person can read and edit.
+
+Nothing in a file is executed or sized by a number that it declares: what is not
+there is not allocated, and every part is checked before a model is made of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from newron._version import __version__
+from newron.errors import ModelError, ModelFileError
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Classes, Label, Output, Targets
+from newron.model.processing import get_processing
+from newron.model.schema import Column, RankScale, Schema
+
+__all__ = ["from_dict", "load", "save", "to_dict", "to_text"]
+
+FORMAT, VERSION = "newron model", 1
+_WIDTH = 100
+
+Json = dict[str, Any]
+
+
+# ---- writing ----
+
+
+def to_dict(model: Model) -> Json:
+    """Give a model as plain data."""
+    names = list(model.schema.names)
+    layers = []
+    for number, layer in enumerate(model.layers, 1):
+        layers.append(_layer_to_dict(layer, names, len(model.schema)))
+        names += [f"{number}.{j}" for j in range(1, layer.n_neurons + 1)]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "inputs": [_column_to_dict(column) for column in model.schema.columns],
+        "layers": layers,
+        "output": _output_to_dict(model.output),
+    }
+
+
+def _column_to_dict(column: Column) -> Json:
+    out: Json = {"name": column.name, "low": column.low, "high": column.high}
+    if column.values is not None:
+        out["values"] = list(column.values)
+    if column.rank_scale is not None:
+        scale = column.rank_scale
+        out["rank scale"] = {"knots": list(scale.knots), "ranks": list(scale.ranks)}
+    return out
+
+
+def _layer_to_dict(layer: Layer, names: list[str], n_inputs: int) -> Json:
+    neurons: list[Json] = []
+    for j in range(layer.n_neurons):
+        neuron: Json = {}
+        if layer.centre is not None:
+            neuron["centre"] = float(layer.centre[j])
+        neuron["functions"] = [
+            _function_to_dict(layer, e, names, n_inputs)
+            for e in range(layer.begin[j], layer.begin[j + 1])
+        ]
+        neurons.append(neuron)
+    return {
+        "processing": layer.processing,
+        "aggregation": layer.aggregation,
+        "activation": layer.activation,
+        "neurons": neurons,
+    }
+
+
+def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> Json:
+    source = int(layer.source[e])
+    out: Json = {"input" if source < n_inputs else "neuron": names[source]}
+    if layer.rank_flags[e]:
+        out["scale"] = "rank"
+    many = get_processing(layer.processing).many_factors
+    out["w"] = layer.w[e].tolist() if many else float(layer.w[e, 0])
+    out["b"] = layer.b[e].tolist() if many else float(layer.b[e, 0])
+    if layer.alpha is not None:
+        out["alpha"] = float(layer.alpha[e])
+    return out
+
+
+def _output_to_dict(output: Output) -> Json:
+    if isinstance(output, Classes):
+        return {"classes": list(output.labels)}
+    return {"targets": list(output.names)}
+
+
+def to_text(model: Model) -> str:
+    """Give the content of a model's file without its maker."""
+    return _pretty(to_dict(model), "") + "\n"
+
+
+def _pretty(value: Any, indent: str) -> str:
+    """Write JSON with one line for whatever fits into one."""
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if len(flat) + len(indent) <= _WIDTH or not isinstance(value, dict | list):
+        return flat
+    deeper = indent + " "
+    if isinstance(value, dict):
+        parts = [
+            f"{json.dumps(k, ensure_ascii=False)}: {_pretty(v, deeper)}" for k, v in value.items()
+        ]
+        opening, closing = "{", "}"
+    else:
+        parts = [_pretty(v, deeper) for v in value]
+        opening, closing = "[", "]"
+    body = ",\n".join(deeper + part for part in parts)
+    return f"{opening}\n{body}\n{indent}{closing}"
+
+
+def save(model: Model, path: str | PathLike[str]) -> None:
+    """Write a model's file; it appears whole or not at all."""
+    document = {"format": FORMAT, "version": VERSION, "made by": f"newron {__version__}"}
+    text = _pretty({**document, **to_dict(model)}, "") + "\n"
+    target = Path(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+# ---- reading ----
+
+
+def load(path: str | PathLike[str]) -> Model:
+    """Read a model's file.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model of a version that this newron reads. A file
+        that does not exist raises the usual OSError.
+    """
+    raw = Path(path).read_bytes()
+    try:
+        document = json.loads(
+            raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_no_duplicates
+        )
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ModelFileError(f"{path}: expected a model in JSON, got {_reason(error)}") from None
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+    try:
+        return from_dict(document)
+    except ModelError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "lists nested too deep"
+    return "text that is not UTF-8" if isinstance(error, UnicodeDecodeError) else f"{error}"
+
+
+def _refuse(constant: str) -> float:
+    raise ModelFileError(f"expected finite numbers, got {constant}")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> Json:
+    out: Json = {}
+    for key, value in pairs:
+        if key in out:
+            raise ModelFileError(f"expected each key once, got {key!r} twice")
+        out[key] = value
+    return out
+
+
+def from_dict(document: Any) -> Model:
+    """Make a model from plain data, checking every part of it."""
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFileError(f'expected a file whose "format" is {FORMAT!r}')
+    version = _whole(document.get("version"), "version")
+    if version != VERSION:
+        raise ModelFileError(
+            f"expected version {VERSION}, got {version}: "
+            + ("update newron" if version > VERSION else "this version was never written")
+        )
+    known = {"format", "version", "made by", "inputs", "layers", "output"}
+    _check_keys(document, known, known - {"made by"}, "the model")
+    columns = [_column_from(item) for item in _list(document["inputs"], "inputs")]
+    schema = Schema(tuple(columns))
+    signals = {("input", name): i for i, name in enumerate(schema.names)}
+    layers = []
+    for number, item in enumerate(_list(document["layers"], "layers"), 1):
+        layer = _layer_from(item, f"layer {number}", signals)
+        for j in range(layer.n_neurons):
+            signals["neuron", f"{number}.{j + 1}"] = len(signals)
+        layers.append(layer)
+    return Model(schema, layers, _output_from(document["output"]))
+
+
+def _column_from(item: Any) -> Column:
+    known = {"name", "low", "high", "values", "rank scale"}
+    _check_keys(item, known, {"name", "low", "high"}, "an input")
+    name = _text(item["name"], "the name of an input")
+    values, scale = None, None
+    if "values" in item:
+        values = _numbers(item["values"], f"values of {name!r}")
+    if "rank scale" in item:
+        where = f"rank scale of {name!r}"
+        _check_keys(item["rank scale"], {"knots", "ranks"}, {"knots", "ranks"}, where)
+        parts = (_numbers(item["rank scale"][key], where) for key in ("knots", "ranks"))
+        scale = RankScale(*parts)
+    low, high = (_number(item[key], f"{key} of {name!r}") for key in ("low", "high"))
+    return Column(name, low, high, values, scale)
+
+
+def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> Layer:
+    known = {"processing", "aggregation", "activation", "neurons"}
+    _check_keys(item, known, known, where)
+    function = get_processing(item["processing"])
+    rows: list[Json] = []
+    target: list[int] = []
+    centres: list[float | None] = []
+    neurons = _list(item["neurons"], f"neurons of {where}")
+    for j, neuron in enumerate(neurons):
+        here = f"{where}, neuron {j + 1}"
+        _check_keys(neuron, {"centre", "functions"}, {"functions"}, here)
+        centres.append(_number(neuron["centre"], here) if "centre" in neuron else None)
+        for part in _list(neuron["functions"], f"functions of {here}"):
+            rows.append(_function_from(part, here, function.many_factors, signals))
+            target.append(j)
+    n_factors = len(rows[0]["w"]) if rows else 1
+    if any(len(row[key]) != n_factors for row in rows for key in ("w", "b")):
+        raise ModelFileError(f"{where}: expected as many w and b in every function")
+    return Layer(
+        item["processing"],
+        item["aggregation"],
+        item["activation"],
+        len(neurons),
+        np.array(target, np.int32),
+        np.array([row["source"] for row in rows], np.int32),
+        np.array([row["w"] for row in rows], np.float64).reshape(-1, n_factors),
+        np.array([row["b"] for row in rows], np.float64).reshape(-1, n_factors),
+        np.array([row["rank"] for row in rows], bool),
+        _all_or_none([row["alpha"] for row in rows], f"{where}: alpha"),
+        _all_or_none(centres, f"{where}: centre"),
+    )
+
+
+def _function_from(
+    item: Any, where: str, many: bool, signals: dict[tuple[str, str], int]
+) -> dict[str, Any]:
+    known = {"input", "neuron", "scale", "w", "b", "alpha"}
+    _check_keys(item, known, {"w", "b"}, where)
+    kinds = [kind for kind in ("input", "neuron") if kind in item]
+    if len(kinds) != 1:
+        raise ModelFileError(f'{where}: a function reads one "input" or one "neuron"')
+    key = (kinds[0], _text(item[kinds[0]], where))
+    if key not in signals:
+        raise ModelFileError(f"{where}: there is no {key[0]} {key[1]!r} before it")
+    if item.get("scale", "own") not in ("own", "rank"):
+        raise ModelFileError(f'{where}: expected scale "own" or "rank", got {item["scale"]!r}')
+    read: Callable[[Any, str], tuple[float, ...]] = _numbers if many else _one_number
+    return {
+        "source": signals[key],
+        "rank": item.get("scale") == "rank",
+        "w": read(item["w"], f"w in {where}"),
+        "b": read(item["b"], f"b in {where}"),
+        "alpha": _number(item["alpha"], f"alpha in {where}") if "alpha" in item else None,
+    }
+
+
+def _output_from(item: Any) -> Output:
+    _check_keys(item, {"classes", "targets"}, set(), "the output")
+    if list(item) == ["classes"]:
+        return Classes(tuple(_label(x) for x in _list(item["classes"], "classes")))
+    if list(item) == ["targets"]:
+        names = _list(item["targets"], "targets")
+        return Targets(tuple(_text(x, "the name of a target") for x in names))
+    raise ModelFileError('the output needs either "classes" or "targets"')
+
+
+def _all_or_none(values: list[float | None], where: str) -> Floats | None:
+    given = [value for value in values if value is not None]
+    if not given:
+        return None
+    if len(given) != len(values):
+        raise ModelFileError(f"{where} is given for some and not for all")
+    return np.array(given, np.float64)
+
+
+# ---- parts of a file ----
+
+
+def _check_keys(item: Any, known: set[str], needed: set[str], where: str) -> None:
+    if not isinstance(item, dict):
+        raise ModelFileError(f"{where}: expected an object, got {_show(item)}")
+    if lacking := needed - item.keys():
+        raise ModelFileError(f"{where}: expected {sorted(lacking)[0]!r}, which is not there")
+    if surplus := item.keys() - known:
+        raise ModelFileError(f"{where}: does not know {min(surplus)!r}")
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ModelFileError(f"{where}: expected a list, got {_show(value)}")
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise ModelFileError(f"{where}: expected text, got {_show(value)}")
+    return value
+
+
+def _whole(value: Any, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ModelFileError(f"{where}: expected a whole number, got {_show(value)}")
+    return value
+
+
+def _number(value: Any, where: str) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ModelFileError(f"{where}: expected a number, got {_show(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ModelFileError(f"{where}: expected a number, got one beyond 1e308") from None
+
+
+def _numbers(value: Any, where: str) -> tuple[float, ...]:
+    return tuple(_number(x, where) for x in _list(value, where))
+
+
+def _one_number(value: Any, where: str) -> tuple[float, ...]:
+    return (_number(value, where),)
+
+
+def _label(value: Any) -> Label:
+    if not isinstance(value, str | int | float):
+        raise ModelFileError(f"classes: expected text or numbers, got {_show(value)}")
+    return value
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,212 @@
+"""The model: schema, layers and the meaning of the outputs, in one value."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newron.errors import InputError, ModelError
+from newron.model.arithmetic import Floats
+from newron.model.description import describe, summarize
+from newron.model.network import LARGEST_INPUT, Layer, evaluate
+from newron.model.output import Classes, Output
+from newron.model.schema import Schema
+
+__all__ = ["Model"]
+
+_BLOCK = 16384
+
+
+class Model:
+    """A network that can be read, saved and asked; it never changes.
+
+    A model needs NumPy alone. Where the compiled core is installed it is used
+    to predict faster, with the same bits.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns that the model reads.
+    layers : iterable of Layer
+        The last one is the output layer.
+    output : Classes or Targets
+        What the scores mean.
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> fever = Layer("heaviside", "sum", "identity", 1, target=[0], source=[0],
+    ...               w=[[1.0]], b=[[38.0]], alpha=[2.0], centre=[1.0])
+    >>> model = Model(Schema((Column("temperature", 35.0, 42.0),)), [fever],
+    ...               Classes(("well", "ill")))
+    >>> model.predict([[37.2], [38.0]]).tolist()
+    ['well', 'ill']
+    """
+
+    schema: Schema
+    """The columns that the model reads."""
+    layers: tuple[Layer, ...]
+    """The layers, the output layer last."""
+    output: Output
+    """What the scores mean."""
+
+    def __init__(self, schema: Schema, layers: Iterable[Layer], output: Output) -> None:
+        # Past __setattr__, which refuses.
+        self.__dict__.update(schema=schema, layers=tuple(layers), output=output)
+        self._check()
+
+    def _check(self) -> None:
+        if not self.layers:
+            raise ModelError("a model needs at least the output layer")
+        n_inputs = n_signals = len(self.schema)
+        for number, layer in enumerate(self.layers, 1):
+            if len(layer.source) and (layer.source.min() < 0 or layer.source.max() >= n_signals):
+                raise ModelError(f"layer {number} reads a signal that is not there yet")
+            for e in np.flatnonzero(layer.rank_flags):
+                source = int(layer.source[e])
+                if source >= n_inputs or self.schema.columns[source].rank_scale is None:
+                    raise ModelError(f"layer {number} reads ranks of what has no rank scale")
+            n_signals += layer.n_neurons
+        last = self.layers[-1]
+        if last.n_neurons != self.output.n_scores:
+            raise ModelError(
+                f"expected {self.output.n_scores} neurons in the last layer, got {last.n_neurons}"
+            )
+        if last.activation != "identity":
+            raise ModelError(
+                f"the last layer gives scores: expected activation identity, got {last.activation}"
+            )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: edits make a new model."""
+        raise AttributeError("a Model does not change; make a new one from its parts")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: edits make a new model."""
+        raise AttributeError("a Model does not change; make a new one from its parts")
+
+    @property
+    def n_functions(self) -> int:
+        """How many processing functions there are in all layers."""
+        return sum(len(layer.source) for layer in self.layers)
+
+    # ---- predicting ----
+
+    def scores(self, X: ArrayLike, *, compiled: bool = True, n_threads: int = 1) -> Floats:
+        """Give the outputs before sigmoid or softmax, of shape (rows, outputs).
+
+        ``compiled=False`` asks for the NumPy definition even where the compiled
+        core is installed; the result is the same.
+        """
+        rows = self._read(X)
+        out = np.empty((len(rows), self.output.n_scores))
+        evaluator = self._evaluator if compiled else None
+        # In blocks where the table must be copied, so that the copy stays small.
+        ready = rows.dtype == np.float64 and rows.flags.c_contiguous and evaluator is not None
+        block = len(rows) if ready else _BLOCK
+        for first in range(0, len(rows), max(block, 1)):
+            part = np.ascontiguousarray(rows[first : first + block], np.float64)
+            if evaluator is None:
+                out[first : first + block] = evaluate(self.schema, self.layers, part)
+            else:
+                evaluator.score(part, out[first : first + block], n_threads)
+        return out
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Give the class or the amount of each row."""
+        return self.output.predict(self.scores(X))
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Give the probability of each class, of shape (rows, classes)."""
+        if not isinstance(self.output, Classes):
+            raise ModelError("this model predicts amounts, not classes: use predict")
+        return self.output.predict_proba(self.scores(X))
+
+    def _read(self, X: Any) -> NDArray[Any]:
+        if hasattr(X, "columns"):
+            X = self._pick_columns(X)
+        try:
+            rows = np.asarray(X)
+            if rows.dtype not in (np.float64, np.float32):
+                rows = rows.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InputError("expected a table of numbers, got values that are not") from None
+        if rows.ndim != 2 or rows.shape[1] != len(self.schema):
+            raise InputError(
+                f"expected a table with {len(self.schema)} columns, got shape {rows.shape}"
+            )
+        # Written so that NaN fails as well.
+        if rows.size and not (rows.min() >= -LARGEST_INPUT and rows.max() <= LARGEST_INPUT):
+            row, column = np.argwhere(~(np.abs(rows) <= LARGEST_INPUT))[0]
+            raise InputError(
+                f"column {self.schema.names[column]!r}, row {row}: expected a number within "
+                f"±{LARGEST_INPUT}, got {rows[row, column]}"
+            )
+        return rows
+
+    def _pick_columns(self, frame: Any) -> Floats:
+        missing = [name for name in self.schema.names if name not in frame.columns]
+        if missing:
+            raise InputError(f"expected a column {missing[0]!r}, got none of that name")
+        columns = [np.asarray(frame[name], dtype=np.float64) for name in self.schema.names]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def _evaluator(self) -> Any:
+        from newron.model.compiled import make_evaluator
+
+        return make_evaluator(self.schema, self.layers)
+
+    # ---- as a value ----
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the model as plain data: the content of its file."""
+        from newron.model.file import to_dict
+
+        return to_dict(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as JSON; the file appears whole or not at all."""
+        from newron.model.file import save
+
+        save(self, path)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that name this model's content."""
+        from newron.model.file import to_text
+
+        return hashlib.sha256(to_text(self).encode()).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two models are the same, parameter by parameter."""
+        return self.to_dict() == other.to_dict() if isinstance(other, Model) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Hash the content."""
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        """Tell the model in one line."""
+        return f"<Model: {summarize(self)}>"
+
+    def __str__(self) -> str:
+        """Tell every function of the model."""
+        return describe(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give the content of the file: what pickle and skops keep."""
+        return {"model": self.to_dict()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore from the content of the file."""
+        from newron.model.file import from_dict
+
+        made = from_dict(state["model"])
+        self.__init__(made.schema, made.layers, made.output)  # type: ignore[misc]

@@ -1,0 +1,208 @@
+"""Layers as plain arrays, and what they compute.
+
+A layer is a list of functions (edges). Function e of a layer reads the signal
+``source[e]`` and adds to the neuron ``target[e]``. Signals are numbered: the
+inputs first, then the neurons of each layer in order, so that any layer may
+read any earlier signal. b is a place on the axis of what the function reads, in
+the column's own units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.errors import ModelError
+from newron.model.aggregation import (
+    activate,
+    check_activation,
+    check_aggregation,
+    combine,
+)
+from newron.model.arithmetic import Floats
+from newron.model.processing import get_processing
+from newron.model.schema import Schema
+
+__all__ = ["LARGEST_INPUT", "Layer", "evaluate", "rank_edges"]
+
+Integers = NDArray[np.int32]
+
+# How large numbers may be, so that no sum or difference overflows.
+_MOST = {"w": 1e300, "b": 1e300, "alpha": 1e100, "centre": 1e100}
+LARGEST_INPUT = 1e300
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer of generalized neurons.
+
+    Parameters
+    ----------
+    processing, aggregation, activation : str
+        h, G and f.
+    n_neurons : int
+    target, source : int arrays of shape (n_functions,)
+        The neuron that a function belongs to (not decreasing), and the signal
+        that it reads.
+    w, b : float arrays of shape (n_functions, n_factors)
+    rank : bool array of shape (n_functions,), optional
+        Whether the function reads its input on the rank scale.
+    alpha : float array of shape (n_functions,), optional
+        The weights of the last layer.
+    centre : float array of shape (n_neurons,), optional
+        f(z - centre).
+    """
+
+    processing: str
+    aggregation: str
+    activation: str
+    n_neurons: int
+    target: Integers
+    source: Integers
+    w: Floats
+    b: Floats
+    rank: NDArray[np.bool_] | None = None
+    alpha: Floats | None = None
+    centre: Floats | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays and check that they fit together."""
+        get_processing(self.processing)
+        check_aggregation(self.aggregation)
+        check_activation(self.activation)
+        self._freeze("target", np.int32)
+        self._freeze("source", np.int32)
+        self._freeze("w", np.float64)
+        self._freeze("b", np.float64)
+        if self.rank is None:
+            object.__setattr__(self, "rank", np.zeros(len(self.target), bool))
+        self._freeze("rank", np.bool_)
+        self._freeze("alpha", np.float64)
+        self._freeze("centre", np.float64)
+        self._check()
+
+    def _freeze(self, name: str, dtype: Any) -> None:
+        value = getattr(self, name)
+        if value is not None:
+            array = np.array(value, dtype=dtype)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def _check(self) -> None:
+        n = len(self.target)
+        functions = get_processing(self.processing)
+        if self.n_neurons < 1:
+            raise ModelError(f"a layer needs a neuron, got {self.n_neurons}")
+        if self.w.ndim != 2 or self.w.shape != self.b.shape or self.w.shape[1] < 1:
+            raise ModelError(
+                f"w and b need one row for each function, got {self.w.shape} and {self.b.shape}"
+            )
+        if self.w.shape[1] != 1 and not functions.many_factors:
+            raise ModelError(f"{self.processing} has one factor, got {self.w.shape[1]}")
+        shapes = {"source": self.source.shape, "rank": self.rank_flags.shape}
+        if self.alpha is not None:
+            shapes["alpha"] = self.alpha.shape
+        for name, shape in {**shapes, "w": self.w.shape[:1]}.items():
+            if shape != (n,):
+                raise ModelError(f"{name} needs one entry for each of {n} functions, got {shape}")
+        if self.centre is not None and self.centre.shape != (self.n_neurons,):
+            raise ModelError(f"centre needs one entry for each neuron, got {self.centre.shape}")
+        if n and (self.target.min() < 0 or self.target.max() >= self.n_neurons):
+            raise ModelError(f"target must name neurons 0 to {self.n_neurons - 1}")
+        if np.any(np.diff(self.target) < 0):
+            raise ModelError("the functions of a layer must lie neuron by neuron")
+        for name in ("w", "b", "alpha", "centre"):
+            values = getattr(self, name)
+            # Written so that NaN fails as well.
+            if values is not None and not np.all(np.abs(values) <= _MOST[name]):
+                raise ModelError(f"{name} has a value that is not a number within ±{_MOST[name]}")
+
+    @property
+    def rank_flags(self) -> NDArray[np.bool_]:
+        """``rank``, which is never None once the layer is made."""
+        assert self.rank is not None  # noqa: S101 - set in __post_init__
+        return self.rank
+
+    @property
+    def n_factors(self) -> int:
+        """M: the number of pairs w, b of each function."""
+        return int(self.w.shape[1])
+
+    @cached_property
+    def begin(self) -> Integers:
+        """The first function of each neuron, and the end."""
+        ends = np.searchsorted(self.target, np.arange(self.n_neurons + 1))
+        return ends.astype(np.int32)
+
+    @cached_property
+    def positions(self) -> Integers:
+        """Functions by place: row p holds the p-th function of each neuron, or -1."""
+        counts = np.diff(self.begin)
+        table = np.full((int(counts.max(initial=0)), self.n_neurons), -1, np.int32)
+        for j, (first, count) in enumerate(zip(self.begin, counts, strict=False)):
+            table[:count, j] = np.arange(first, first + count)
+        return table
+
+    def replace(self, **changes: Any) -> Layer:
+        """Give a copy with some fields changed."""
+        kept = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Layer(**{**kept, **changes})
+
+
+def rank_edges(layer: Layer, schema: Schema) -> Floats:
+    """Give b as the functions use it: on the rank scale where they read ranks."""
+    if not layer.rank_flags.any():
+        return layer.b
+    b = np.array(layer.b)
+    for e in np.flatnonzero(layer.rank_flags):
+        scale = schema.columns[layer.source[e]].rank_scale
+        if scale is None:
+            raise ModelError(f"column {schema.names[layer.source[e]]!r} has no rank scale")
+        b[e] = scale.rank(b[e])
+    return b
+
+
+def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
+    """Give the outputs of the last of the layers on rows x.
+
+    This is the definition of what a model means.
+
+    Parts are taken in one by one, in fixed order: so a row's scores do not
+    depend on the rows beside it, and the compiled path can match every bit.
+    """
+    ranks = np.array(x)
+    for i, column in enumerate(schema.columns):
+        if column.rank_scale is not None:
+            ranks[:, i] = column.rank_scale.rank(x[:, i])
+    signals = x
+    for layer in layers:
+        signals = np.concatenate([signals, _evaluate_layer(layer, schema, signals, ranks)], axis=1)
+    return signals[:, signals.shape[1] - layers[-1].n_neurons :]
+
+
+def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats) -> Floats:
+    empty = 1.0 if layer.aggregation == "product" else 0.0
+    out = np.full((len(signals), layer.n_neurons), empty)
+    b = rank_edges(layer, schema)
+    function = get_processing(layer.processing)
+    for p, edges in enumerate(layer.positions):
+        here = np.flatnonzero(edges >= 0)
+        e = edges[here]
+        x = signals[:, layer.source[e]]
+        if layer.rank_flags[e].any():
+            on_rank = np.flatnonzero(layer.rank_flags[e])
+            x[:, on_rank] = ranks[:, layer.source[e[on_rank]]]
+        part = function.value(x, layer.w[e], b[e])
+        if layer.alpha is not None:
+            part = part * layer.alpha[e]
+        out[:, here] = part if p == 0 else combine(layer.aggregation, out[:, here], part)
+    if layer.aggregation == "mean":
+        counts = np.diff(layer.begin)
+        out = np.where(counts > 0, out / np.maximum(counts, 1), out)
+    if layer.centre is not None:
+        out = out - layer.centre
+    return activate(layer.activation, out)

@@ -1,0 +1,87 @@
+"""What the outputs of a network mean: classes or amounts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.errors import ModelError
+from newron.model.arithmetic import Floats, sigmoid, softmax
+
+__all__ = ["Classes", "Label", "Output", "Targets"]
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Two classes by one score, or one score for each of several classes.
+
+    With two classes a score of at least 0 is the second one; with more, the
+    highest score wins, the first of equals.
+    """
+
+    labels: tuple[Label, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there are classes, and that they differ."""
+        if len(self.labels) < 2:
+            raise ModelError(f"expected at least 2 classes, got {list(self.labels)}")
+        if len(set(self.labels)) != len(self.labels):
+            raise ModelError(f"expected classes that differ, got {list(self.labels)}")
+
+    @property
+    def n_scores(self) -> int:
+        """How many output neurons there are."""
+        return 1 if len(self.labels) == 2 else len(self.labels)
+
+    @cached_property
+    def array(self) -> NDArray[Any]:
+        """The labels as an array."""
+        kinds = {type(label) for label in self.labels}
+        return np.array(self.labels, dtype=None if len(kinds) == 1 else object)
+
+    def choose(self, scores: Floats) -> NDArray[np.intp]:
+        """Give the number of the class of each row."""
+        if self.n_scores == 1:
+            return (scores[:, 0] >= 0.0).astype(np.intp)
+        return np.argmax(scores, axis=1)
+
+    def predict(self, scores: Floats) -> NDArray[Any]:
+        """Give the label of each row."""
+        return np.asarray(self.array[self.choose(scores)])
+
+    def predict_proba(self, scores: Floats) -> Floats:
+        """Give the probability of each class, in the order of the labels."""
+        if self.n_scores == 1:
+            second = sigmoid(scores[:, 0])
+            return np.stack([1.0 - second, second], axis=1)
+        return softmax(scores)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Amounts: the scores themselves, one for each target."""
+
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there is a target."""
+        if not self.names or not all(isinstance(name, str) for name in self.names):
+            raise ModelError(f"expected the names of the targets, got {self.names!r}")
+
+    @property
+    def n_scores(self) -> int:
+        """How many output neurons there are."""
+        return len(self.names)
+
+    def predict(self, scores: Floats) -> Floats:
+        """Give the amounts: of shape (rows,) for one target."""
+        return scores[:, 0] if self.n_scores == 1 else scores
+
+
+Output = Classes | Targets

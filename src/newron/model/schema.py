@@ -1,0 +1,116 @@
+"""The columns that a model reads: names, ranges, rank scales."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from newron.errors import ModelError
+from newron.model.arithmetic import Floats
+
+__all__ = ["Column", "RankScale", "Schema"]
+
+MOST_KNOTS = 32
+
+
+@dataclass(frozen=True)
+class RankScale:
+    """A strictly increasing piecewise-linear map from a column to its ranks.
+
+    Between the first and the last knot it interpolates; outside it goes on with
+    the average slope, so that every place on the column has one rank and back.
+
+    Examples
+    --------
+    >>> scale = RankScale(knots=(0.0, 1.0, 10.0), ranks=(0.0, 0.5, 1.0))
+    >>> scale.rank(np.array([0.5, 10.0, 20.0])).tolist()
+    [0.25, 1.0, 2.0]
+    """
+
+    knots: tuple[float, ...]
+    ranks: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check that the map is strictly increasing."""
+        if not 2 <= len(self.knots) <= MOST_KNOTS or len(self.knots) != len(self.ranks):
+            raise ModelError(
+                f"a rank scale needs 2 to {MOST_KNOTS} knots and as many ranks, "
+                f"got {len(self.knots)} and {len(self.ranks)}"
+            )
+        for values in (self.knots, self.ranks):
+            increasing = all(a < b for a, b in zip(values, values[1:], strict=False))
+            if not (increasing and all(map(math.isfinite, values))):
+                raise ModelError(f"knots and ranks must be finite and increase, got {values}")
+
+    @cached_property
+    def segments(self) -> tuple[Floats, Floats, Floats]:
+        """Start x, start rank and slope of each segment; one more than knots."""
+        x, y = np.array(self.knots), np.array(self.ranks)
+        outside = (y[-1] - y[0]) / (x[-1] - x[0])
+        inside = np.diff(y) / np.diff(x)
+        slope = np.concatenate([[outside], inside, [outside]])
+        return np.concatenate([x[:1], x]), np.concatenate([y[:1], y]), slope
+
+    def rank(self, x: Floats) -> Floats:
+        """Map values of the column to ranks."""
+        start, rank, slope = self.segments
+        at = np.searchsorted(np.array(self.knots), x, side="right")
+        return np.asarray(rank[at] + (x - start[at]) * slope[at])
+
+    def value(self, rank: Floats) -> Floats:
+        """Map ranks back to values of the column."""
+        start, ranks, slope = self.segments
+        at = np.searchsorted(np.array(self.ranks), rank, side="right")
+        return np.asarray(start[at] + (rank - ranks[at]) / slope[at])
+
+
+@dataclass(frozen=True)
+class Column:
+    """One input: its name, observed range and, where few integers, its values."""
+
+    name: str
+    low: float
+    high: float
+    values: tuple[float, ...] | None = None
+    rank_scale: RankScale | None = None
+
+    def __post_init__(self) -> None:
+        """Check that name, range and values fit."""
+        if not isinstance(self.name, str):
+            raise ModelError(f"expected a column name that is text, got {self.name!r}")
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
+            raise ModelError(
+                f"column {self.name!r}: expected low <= high, both finite, "
+                f"got {self.low} and {self.high}"
+            )
+        if self.values is not None and not all(map(math.isfinite, self.values)):
+            raise ModelError(f"column {self.name!r}: a value is not finite")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns in the order in which a model reads them."""
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there are columns, and that their names differ."""
+        if not self.columns:
+            raise ModelError("a model needs at least one input")
+        seen: set[str] = set()
+        for name in self.names:
+            if name in seen:
+                raise ModelError(f"expected column names that differ, got {name!r} twice")
+            seen.add(name)
+
+    def __len__(self) -> int:
+        """Count the columns."""
+        return len(self.columns)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)

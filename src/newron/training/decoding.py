@@ -1,0 +1,253 @@
+"""From the core's flat float32 parameters to a model in the columns' units.
+
+What is printed is to be the model: thresholds become short decimals that change
+no training prediction, counts are asked at k - 0.5, and weights keep no more
+digits than the training rows can tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer, evaluate
+from newron.model.output import Classes, Output
+from newron.model.processing import get_processing
+from newron.training.decimals import round_to_digits, round_to_step, shortest_between
+from newron.training.encoding import Channel, Encoding
+from newron.training.wiring import LayerPlaces, Params, Wiring
+
+__all__ = ["Sample", "TargetScale", "decode", "snap"]
+
+_LARGEST = 1e300
+_TINY = np.finfo(np.float32).tiny
+_DIGITS = (3, 4, 5, 6, 8, 11)
+
+
+@dataclass(frozen=True)
+class TargetScale:
+    """How a regression's targets were centred and scaled for the core."""
+
+    shift: Floats
+    scale: Floats
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The training rows that snapping must not disturb."""
+
+    X: Floats
+    y: Floats  # class numbers (n, 1), or amounts (n, targets)
+    weight: Floats
+
+
+def decode(
+    wiring: Wiring,
+    params: Params,
+    encoding: Encoding,
+    output: Output,
+    sample: Sample,
+    target_scale: TargetScale | None = None,
+) -> Model:
+    """Make the model that the core trained; Heaviside thresholds are snapped."""
+    layers: list[Layer] = []
+    for places in wiring.layers:
+        layers.append(_decode_layer(places, params, encoding, sample.X, tuple(layers)))
+    if target_scale is not None:
+        layers[-1] = _unscale(layers[-1], target_scale)
+    return Model(encoding.schema, layers, output)
+
+
+def _decode_layer(
+    places: LayerPlaces, params: Params, encoding: Encoding, X: Floats, before: tuple[Layer, ...]
+) -> Layer:
+    plan = places.plan
+    shape = (places.n_edges, plan.n_factors)
+    w = params[places.w].reshape(shape).astype(np.float64)
+    b = params[places.b].reshape(shape).astype(np.float64)
+    n_channels = len(encoding.channels)
+    source = np.array(places.source) - n_channels + len(encoding.schema)
+    rank = np.zeros(places.n_edges, bool)
+    steps = _Steps(encoding, X, before) if get_processing(plan.processing).crisp else None
+    for e, s in enumerate(places.source):
+        channel = encoding.channels[s] if s < n_channels else None
+        if channel is not None:
+            source[e] = channel.column
+        if steps is not None:
+            w[e], b[e] = steps.place(int(s), channel, params[places.w][e], params[places.b][e])
+        elif channel is not None:
+            w[e] = np.clip(w[e] / channel.scale, -_LARGEST, _LARGEST)
+            b[e] = np.clip(channel.locate(b[e]), -_LARGEST, _LARGEST)
+            rank[e] = channel.rank is not None
+    return Layer(
+        plan.processing,
+        plan.aggregation,
+        plan.activation,
+        plan.n_neurons,
+        places.target,
+        source,
+        w,
+        b,
+        rank,
+        params[places.alpha].astype(np.float64) if plan.weighted else None,
+        params[places.centre].astype(np.float64) if plan.centred else None,
+    )
+
+
+class _Steps:
+    """Places the steps of one Heaviside layer between the values it reads."""
+
+    def __init__(self, encoding: Encoding, X: Floats, before: tuple[Layer, ...]) -> None:
+        self.encoding, self.X, self.before = encoding, X, before
+        self.known: dict[int, Floats] = {}
+
+    def place(
+        self, source: int, channel: Channel | None, w: np.float32, b: np.float32
+    ) -> tuple[float, float]:
+        """Give the direction and threshold that split the values as the core does."""
+        if w == 0.0:
+            return 0.0, 0.0
+        values = self._values(source, channel)
+        seen = values.astype(np.float32) if channel is None else channel.encode(values)
+        z = w * (seen - b)
+        # The core takes numbers below the normal ones for zero.
+        holds = (z >= 0.0) | (np.abs(z) < _TINY)
+        if w > 0.0:
+            first = int(np.argmax(holds)) if holds.any() else len(values)
+            return 1.0, self._threshold(values, first, float(b), channel, at_or_above=True)
+        first = int(np.argmin(holds)) if not holds.all() else len(values)
+        return -1.0, self._threshold(values, first, float(b), channel, at_or_above=False)
+
+    def _values(self, source: int, channel: Channel | None) -> Floats:
+        key = source if channel is None else channel.column
+        if key not in self.known:
+            self.known[key] = self._find_values(source, channel)
+        return self.known[key]
+
+    def _find_values(self, source: int, channel: Channel | None) -> Floats:
+        if channel is not None:
+            return np.unique(self.X[:, channel.column])
+        at = source - len(self.encoding.channels)
+        for number, layer in enumerate(self.before):
+            if at < layer.n_neurons:
+                counted = _count_of(layer, at)
+                if counted is not None:
+                    return np.arange(counted + 1.0)
+                upto = self.before[: number + 1]
+                return np.unique(evaluate(self.encoding.schema, upto, self.X)[:, at])
+            at -= layer.n_neurons
+        raise AssertionError("a source lies before its layer")
+
+    def _threshold(
+        self, values: Floats, first: int, b: float, channel: Channel | None, *, at_or_above: bool
+    ) -> float:
+        """Place a threshold between values[first - 1] and values[first]."""
+        if 0 < first < len(values):
+            low, high = float(values[first - 1]), float(values[first])
+        else:
+            wanted = b if channel is None else float(channel.locate(np.array(b)))
+            low, high = _outside(values, first, wanted)
+        found = shortest_between(low, high)
+        if found is None:
+            return high if at_or_above else low
+        return found
+
+
+def _outside(values: Floats, first: int, wanted: float) -> tuple[float, float]:
+    """Give a gap below all values (first = 0) or above them, near where b was."""
+    least, greatest = float(values[0]), float(values[-1])
+    reach = 0.5 * (greatest - least) or 0.5 * abs(least) or 0.5
+    wanted = float(np.clip(wanted, -_LARGEST, _LARGEST))
+    if first == 0:
+        return max(min(wanted, least - reach), -_LARGEST), least
+    return greatest, min(max(wanted, greatest + reach), _LARGEST)
+
+
+def _count_of(layer: Layer, j: int) -> int | None:
+    """Give how many conditions a neuron counts, or None if it does not count."""
+    plain = layer.alpha is None and layer.centre is None and layer.activation == "identity"
+    if layer.aggregation == "sum" and plain and get_processing(layer.processing).crisp:
+        return int(layer.begin[j + 1] - layer.begin[j])
+    return None
+
+
+def _unscale(layer: Layer, target: TargetScale) -> Layer:
+    """Bring the output layer into the units of the targets."""
+    assert layer.centre is not None  # noqa: S101 - an output layer is centred
+    factor = target.scale[layer.target]
+    if layer.aggregation == "product":
+        # Scaling one factor of a product scales the product.
+        first = np.zeros(len(factor), bool)
+        first[layer.begin[:-1]] = True
+        factor = np.where(first, factor, 1.0)
+    centre = layer.centre * target.scale - target.shift
+    if layer.alpha is not None:
+        return layer.replace(alpha=layer.alpha * factor, centre=centre)
+    return layer.replace(w=layer.w * factor[:, None], centre=centre)
+
+
+# ---- snapping weights ----
+
+
+def snap(model: Model, sample: Sample) -> Model:
+    """Shorten all numbers as far as no training row notices.
+
+    No class of a training row changes, and the loss grows by no more than a
+    ten-thousandth.
+    """
+    before = _judge(model, sample)
+    for digits in _DIGITS:
+        candidate = Model(model.schema, list(_shorten(model, digits)), model.output)
+        after = _judge(candidate, sample)
+        same = np.array_equal(before.chosen, after.chosen) and after.tied <= before.tied
+        if same and after.loss <= before.loss * (1.0 + 1e-4) + 1e-9 * before.size:
+            return candidate
+    return model
+
+
+def _shorten(model: Model, digits: int) -> Iterator[Layer]:
+    # Places are told to one digit more than weights: they are read off an axis.
+    ranges = [column.high - column.low for column in model.schema.columns]
+    for layer in model.layers:
+        functions = np.diff(layer.begin)
+        size = np.array([ranges[s] if s < len(model.schema) else 1.0 for s in layer.source])
+        crisp = get_processing(layer.processing).crisp
+        w = layer.w if crisp else round_to_digits(layer.w, digits)
+        b = layer.b if crisp else round_to_step(layer.b, size[:, None], digits + 1)
+        alpha = None if layer.alpha is None else round_to_digits(layer.alpha, digits)
+        centre = None if layer.centre is None else round_to_digits(layer.centre, digits + 1)
+        yield layer.replace(w=w, b=b, alpha=alpha, centre=centre)
+        ranges += functions.tolist()
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    chosen: NDArray[np.intp]
+    loss: float
+    size: float
+    tied: bool
+
+
+def _judge(model: Model, sample: Sample) -> _Judgement:
+    scores = model.scores(sample.X)
+    share = sample.weight / sample.weight.sum()
+    if not isinstance(model.output, Classes):
+        error = np.mean((scores - sample.y) ** 2, axis=1)
+        size = float(np.mean(sample.y**2))
+        return _Judgement(np.zeros(0, np.intp), float(error @ share), size, tied=False)
+    chosen = model.output.choose(scores)
+    labels = sample.y[:, 0].astype(np.intp)
+    if model.output.n_scores == 1:
+        z = scores[:, 0]
+        losses = np.logaddexp(0.0, z) - labels * z
+        return _Judgement(chosen, float(losses @ share), 1.0, tied=bool(np.any(z == 0.0)))
+    top = scores.max(axis=1)
+    losses = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
+    losses -= scores[np.arange(len(scores)), labels]
+    tied = bool(np.any((scores == top[:, None]).sum(axis=1) > 1))
+    return _Judgement(chosen, float(losses @ share), 1.0, tied)

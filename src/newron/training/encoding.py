@@ -1,0 +1,125 @@
+"""Columns as the core sees them: centred, scaled, maybe ranked, in float32."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from newron.errors import InputError
+from newron.model.arithmetic import Floats
+from newron.model.schema import MOST_KNOTS, Column, RankScale, Schema
+from newron.training.wiring import Params
+
+__all__ = ["Channel", "Encoding", "learn_encoding", "scale_column"]
+
+SCALES = ("own", "rank", "both")
+_FEW_VALUES = 20
+_LARGEST_RAW = 1e15  # beyond it unscaled columns would overflow the gradients
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One way of reading a column: (x - shift) / scale, of the value or its rank."""
+
+    column: int
+    rank: RankScale | None
+    shift: float
+    scale: float
+
+    def encode(self, x: Floats) -> Params:
+        """Turn a column into what the core sees."""
+        values = x if self.rank is None else self.rank.rank(x)
+        return ((values - self.shift) / self.scale).astype(np.float32)
+
+    def locate(self, b: Floats) -> Floats:
+        """Turn places on the channel into places on the column."""
+        places = self.shift + self.scale * b
+        return places if self.rank is None else self.rank.value(places)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """All channels of a table, and the schema of its columns."""
+
+    schema: Schema
+    channels: tuple[Channel, ...]
+
+    def encode(self, X: Floats, index: np.ndarray | None = None) -> Params:
+        """Turn rows of a table into channels, of shape (rows, channels)."""
+        n = len(X) if index is None else len(index)
+        out = np.empty((n, len(self.channels)), np.float32)
+        for c, channel in enumerate(self.channels):
+            column = X[:, channel.column]
+            out[:, c] = channel.encode(column if index is None else column[index])
+        return out
+
+
+def learn_encoding(
+    X: Floats,
+    weight: Floats,
+    index: np.ndarray,
+    names: tuple[str, ...],
+    *,
+    scales: str = "own",
+    standardize: bool = True,
+) -> Encoding:
+    """Learn ranges, scales and ranks from the rows X[index] with weights."""
+    columns, channels = [], []
+    for i, name in enumerate(names):
+        x = np.asarray(X[index, i], np.float64)
+        column = _describe_column(name, x)
+        if not standardize and max(abs(column.low), abs(column.high)) > _LARGEST_RAW:
+            raise InputError(
+                f"column {name!r}: expected values within ±{_LARGEST_RAW:g} where columns are not "
+                f"standardized, got {column.low} to {column.high}; choose another recipe"
+            )
+        rank = _learn_ranks(x, weight) if scales != "own" else None
+        if rank is not None:
+            column = replace(column, rank_scale=rank)
+        if scales != "rank" or rank is None:
+            shift, scale = scale_column(x, weight) if standardize else (0.0, 1.0)
+            channels.append(Channel(i, None, shift, scale))
+        if rank is not None:
+            shift, scale = scale_column(rank.rank(x), weight)
+            channels.append(Channel(i, rank, shift, scale))
+        columns.append(column)
+    return Encoding(Schema(tuple(columns)), tuple(channels))
+
+
+def _describe_column(name: str, x: Floats) -> Column:
+    values = None
+    distinct = np.unique(x[: 10 * _FEW_VALUES])
+    if len(distinct) <= _FEW_VALUES:
+        distinct = np.unique(x)
+        if len(distinct) <= _FEW_VALUES and np.all(distinct == np.round(distinct)):
+            values = tuple(distinct.tolist())
+    return Column(name, float(x.min()), float(x.max()), values)
+
+
+def scale_column(x: Floats, weight: Floats) -> tuple[float, float]:
+    """Give the weighted mean and standard deviation; 1 for a constant column."""
+    size = float(np.abs(x).max()) or 1.0
+    small, share = x / size, weight / weight.sum()
+    mean = float(np.sum(small * share))
+    spread = float(np.sqrt(np.sum((small - mean) ** 2 * share)))
+    # A spread at the level of rounding is that of a constant.
+    return mean * size, spread * size if spread > 1e-14 else size
+
+
+def _learn_ranks(x: Floats, weight: Floats) -> RankScale | None:
+    """Give the map through at most 32 quantiles, or None for a constant column."""
+    order = np.argsort(x, kind="stable")
+    values, first = np.unique(x[order], return_index=True)
+    if len(values) < 2:
+        return None
+    mass = np.add.reduceat(weight[order], first)
+    # A value's rank is the middle of its share of the rows.
+    ranks = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    if len(values) > MOST_KNOTS:
+        wanted = np.linspace(ranks[0], ranks[-1], MOST_KNOTS)
+        keep = np.unique(np.searchsorted(ranks, wanted).clip(0, len(values) - 1))
+        values, ranks = values[keep], ranks[keep]
+    if not np.all(np.diff(ranks) > 0):
+        return None
+    return RankScale(tuple(values.tolist()), tuple(ranks.tolist()))

@@ -1,0 +1,157 @@
+"""Runs the core: blocks of epochs without the GIL, callbacks between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron import _core
+from newron.errors import TrainingError
+from newron.model.arithmetic import Floats
+from newron.training.callback import Callback, Progress
+from newron.training.recipe import Recipe
+from newron.training.wiring import Params, Wiring
+
+__all__ = ["AdamState", "CoreTable", "Trained", "train"]
+
+_BLOCK_SECONDS = 0.1  # how long Ctrl-C and progress may wait
+
+
+@dataclass(frozen=True)
+class CoreTable:
+    """Rows as the core wants them."""
+
+    x: Params
+    targets: Params
+    weight: Params
+
+
+@dataclass(frozen=True)
+class AdamState:
+    """What continues a training where it stopped."""
+
+    params: Params
+    mean: Params
+    square: Params
+    steps: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome: the kept run's parameters and how its loss went."""
+
+    params: Params
+    state: AdamState
+    loss_curve: Floats
+    best_loss: float
+    best_epoch: int
+    n_epochs: int
+    run: int
+    interrupted: bool
+
+
+def train(
+    wiring: Wiring,
+    table: CoreTable,
+    recipe: Recipe,
+    loss: str,
+    starts: Sequence[Params],
+    seeds: Sequence[int],
+    *,
+    validation: CoreTable | None = None,
+    resume: AdamState | None = None,
+    n_threads: int = 1,
+    callbacks: Sequence[Callback] = (),
+) -> Trained:
+    """Train all starts and keep the best.
+
+    With ``resume`` the first start goes on with that state of Adam. Ctrl-C ends
+    training early and keeps the best so far.
+    """
+    trainer = _core.Trainer(
+        wiring.make_network(),
+        _core.Table(table.x, table.targets, table.weight),
+        None
+        if validation is None
+        else _core.Table(validation.x, validation.targets, validation.weight),
+        _settings(recipe, loss, watch_validation=validation is not None),
+        np.stack(starts),
+        np.array(seeds, np.uint64),
+        wiring.make_shares(),
+        wiring.make_decay(recipe.weight_decay),
+        n_threads,
+    )
+    if resume is not None:
+        trainer.resume(0, resume.mean, resume.square, resume.steps)
+    runs = [trainer.run(i) for i in range(len(starts))]
+    interrupted = _advance(trainer, runs, recipe, callbacks)
+    kept = min(range(len(runs)), key=lambda i: (_rank(runs[i].best), i))
+    return _collect(runs[kept], kept, interrupted)
+
+
+def _advance(
+    trainer: _core.Trainer,
+    runs: Sequence[_core.Run],
+    recipe: Recipe,
+    callbacks: Sequence[Callback],
+) -> bool:
+    try:
+        for callback in callbacks:
+            callback.on_start(recipe.max_iter * len(runs))
+        done = False
+        while not done:
+            done = trainer.advance(_BLOCK_SECONDS)
+            progress = _progress(runs)
+            for callback in callbacks:
+                callback.on_progress(progress)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        for callback in callbacks:
+            callback.on_end()
+    return False
+
+
+def _progress(runs: Sequence[_core.Run]) -> Progress:
+    moving = [run for run in runs if run.status == _core.Status.running and run.epoch] or runs
+    done = sum(run.epoch for run in runs)
+    unused = sum(run.status != _core.Status.running for run in runs)
+    return Progress(done, moving[0].last, min(run.best for run in runs), unused, len(runs))
+
+
+def _rank(loss: float) -> float:
+    return loss if math.isfinite(loss) else math.inf
+
+
+def _settings(recipe: Recipe, loss: str, *, watch_validation: bool) -> _core.Settings:
+    settings = _core.Settings()
+    settings.loss = getattr(_core.Loss, loss)
+    settings.schedule = getattr(_core.Schedule, recipe.schedule)
+    monitor = "validation" if watch_validation else recipe.monitor
+    settings.monitor = getattr(_core.Monitor, monitor)
+    settings.batch_size = recipe.batch_size
+    settings.max_epochs = recipe.max_iter
+    if recipe.n_iter_no_change is not None:
+        settings.patience = recipe.n_iter_no_change
+    settings.tolerance = recipe.tol
+    settings.rate = recipe.learning_rate_init
+    settings.blend_until = recipe.blend_until
+    settings.keep_best = recipe.keep_best or watch_validation
+    return settings
+
+
+def _collect(run: _core.Run, number: int, interrupted: bool) -> Trained:
+    params: NDArray[np.float32] = run.params()
+    if run.epoch and not math.isfinite(run.best) or not np.all(np.isfinite(params)):
+        raise TrainingError(
+            "expected a finite loss, got none from any start: the sums overflow; choose a "
+            "bounded processing function, another aggregation, or fewer inputs"
+        )
+    state = AdamState(params, run.mean(), run.square(), run.steps)
+    return Trained(
+        params, state, run.history(), run.best, run.best_epoch, run.epoch, number, interrupted
+    )

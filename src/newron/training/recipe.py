@@ -1,0 +1,88 @@
+"""Recipes: fixed procedures of training, each a set of settings with a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from newron.errors import InputError
+
+__all__ = ["RECIPES", "Recipe", "get_recipe"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train.
+
+    Parameters
+    ----------
+    standardize : bool
+        Centre and scale the columns inside.
+    max_iter, batch_size : int
+        Epochs at most, and rows of a step.
+    learning_rate_init : float
+        Adam's rate at its highest.
+    schedule : {"constant", "cosine", "one_cycle"}
+        How the rate changes over the epochs.
+    n_iter_no_change, tol : int, float
+        Stop when the loss has not fallen by tol in so many epochs.
+    monitor : {"epoch", "exact"}
+        The loss that is watched: the mean over an epoch's steps, or that of the
+        whole training set after the epoch.
+    keep_best : bool
+        End with the weights of the lowest watched loss instead of the last.
+    weight_decay : float
+        Decoupled decay of w and alpha.
+    blend_until : float
+        Share of the epochs over which a sigmoid turns into the Heaviside step.
+    n_init : int
+        Restarts; the one of lowest loss is kept.
+    balanced : bool
+        Weigh classes inversely to their frequency unless the user says otherwise.
+    """
+
+    standardize: bool = True
+    max_iter: int = 300
+    batch_size: int = 128
+    learning_rate_init: float = 0.1
+    schedule: str = "cosine"
+    n_iter_no_change: int | None = None
+    tol: float = 0.0
+    monitor: str = "exact"
+    keep_best: bool = True
+    weight_decay: float = 0.03
+    blend_until: float = 0.0
+    n_init: int = 5
+    balanced: bool = False
+
+    def adjust(self, **wishes: float | None) -> Recipe:
+        """Give a copy with the settings that are not None."""
+        return replace(self, **{k: v for k, v in wishes.items() if v is not None})  # type: ignore[arg-type]
+
+
+# The paper's appendix, to the letter.
+_PAPER = Recipe(
+    standardize=False,
+    max_iter=10_000,
+    schedule="constant",
+    n_iter_no_change=250,
+    tol=0.01,
+    monitor="epoch",
+    keep_best=False,
+    weight_decay=0.0,
+    n_init=1,
+    balanced=True,
+)
+
+RECIPES = ("gradient", "paper")
+
+
+def get_recipe(name: object, *, crisp: bool) -> Recipe:
+    """Give the recipe of this name, for a network with or without Heaviside."""
+    if name == "paper":
+        return _PAPER
+    if name == "gradient":
+        return Recipe(schedule="one_cycle", blend_until=0.7) if crisp else Recipe()
+    raise InputError(f"expected a recipe among {', '.join(RECIPES)}, got {name!r}")
+
+
+SETTINGS = tuple(field.name for field in fields(Recipe))

@@ -1,0 +1,58 @@
+"""Where training starts from: the paper's initialisation."""
+
+import numpy as np
+
+from newron.model.aggregation import activate, combine_limits
+from newron.model.arithmetic import Floats
+from newron.model.processing import get_processing
+from newron.training.wiring import LayerPlaces, Params, Wiring
+
+__all__ = ["draw_start"]
+
+
+def draw_start(wiring: Wiring, low: Floats, high: Floats, rng: np.random.Generator) -> Params:
+    """Draw parameters to start from.
+
+    w and alpha are Glorot-uniform. b is uniform between the least and greatest
+    value of what the function reads: of each channel (``low``, ``high``), and
+    in later layers of what the neuron before can give.
+    """
+    params = np.zeros(wiring.n_params, np.float64)
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    for layer in wiring.layers:
+        _draw_layer(layer, params, low[layer.source], high[layer.source], rng)
+        least, greatest = _limits(layer, params, low, high)
+        low, high = np.concatenate([low, least]), np.concatenate([high, greatest])
+    return params.astype(np.float32)
+
+
+def _draw_layer(
+    layer: LayerPlaces, params: Floats, low: Floats, high: Floats, rng: np.random.Generator
+) -> None:
+    plan = layer.plan
+    limit = np.sqrt(6.0 / (layer.n_edges / plan.n_neurons + plan.n_neurons))
+    shape = (layer.n_edges, plan.n_factors)
+    params[layer.w] = rng.uniform(-limit, limit, shape).ravel()
+    if not get_processing(plan.processing).weighs:
+        params[layer.b] = rng.uniform(low[:, None], high[:, None], shape).ravel()
+    if plan.weighted:
+        params[layer.alpha] = rng.uniform(-limit, limit, layer.n_edges)
+
+
+def _limits(
+    layer: LayerPlaces, params: Floats, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """Give the least and greatest output of each neuron of a layer."""
+    plan = layer.plan
+    shape = (layer.n_edges, plan.n_factors)
+    w, b = params[layer.w].reshape(shape), params[layer.b].reshape(shape)
+    function = get_processing(plan.processing)
+    least, greatest = function.limits(w, b, low[layer.source], high[layer.source])
+    target = layer.target
+    ends = np.array(
+        [
+            combine_limits(plan.aggregation, least[target == j], greatest[target == j])
+            for j in range(plan.n_neurons)
+        ]
+    )
+    return activate(plan.activation, ends[:, 0]), activate(plan.activation, ends[:, 1])
