@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -68,7 +68,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         n_factors: int = 2,
         functions_per_input: int = 1,
         hidden_layer_sizes: tuple[int, ...] | int = (4,),
-        direct_inputs: bool = False,
+        direct_inputs: bool = True,
         aggregation: str | tuple[str, ...] = "sum",
         activation: str | tuple[str, ...] | None = None,
         input_scale: str = "own",
@@ -112,20 +112,20 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
 
     # ---- reading arguments ----
 
-    def _read_table(self, X: ArrayLike, y: ArrayLike, *, reset: bool, **how: Any) -> Any:
-        X, y = validate_data(
+    def _read_table(
+        self, X: ArrayLike, y: ArrayLike, *, reset: bool, **how: Any
+    ) -> tuple[Floats, NDArray[Any]]:
+        table, targets = validate_data(
             self, X, y, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=1, **how
         )
-        if not (X.min() >= -LARGEST_INPUT and X.max() <= LARGEST_INPUT):
+        if not (table.min() >= -LARGEST_INPUT and table.max() <= LARGEST_INPUT):
             raise InputError(f"expected numbers within ±{LARGEST_INPUT:g} in X, got larger ones")
-        return X, y
+        return table, targets
 
     def _read_weights(self, sample_weight: ArrayLike | None, X: Floats) -> Floats | None:
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
-        )
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return np.asarray(weights, np.float64)
 
     def _name_columns(self) -> tuple[str, ...]:
@@ -138,14 +138,14 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         return names
 
     def _plan_architecture(self, n_outputs: int) -> Architecture:
-        hidden = self.hidden_layer_sizes
+        hidden: Any = self.hidden_layer_sizes
         widths = [hidden] if isinstance(hidden, Integral) else list(hidden)
         if any(not isinstance(n, Integral) or n < 1 for n in widths):
             raise InputError(
                 f"hidden_layer_sizes: expected whole numbers from 1 on, got {tuple(widths)}"
             )
         return plan_architecture(
-            widths,
+            [int(n) for n in widths],
             n_outputs,
             processing=self.processing,
             aggregation=self.aggregation,
@@ -189,7 +189,9 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         """Train; with ``one_pass`` go over the rows once, from where we are."""
         architecture = self._plan_architecture(output.n_scores)
         recipe = self._choose_recipe(architecture)
-        before = self._continue_from(architecture, data, output) if one_pass or self.warm_start else None
+        before = None
+        if one_pass or self.warm_start:
+            before = self._continue_from(architecture, data, output)
         if one_pass:
             recipe = recipe.adjust(max_iter=1, n_init=1)
         plan = Plan(

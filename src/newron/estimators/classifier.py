@@ -169,17 +169,17 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             A weight of two is the same as the row twice.
         """
         self._validate_params()
-        X, labels = self._read_table(X, y, reset=True)
-        labels = self._read_labels(labels)
-        weight = self._read_weights(sample_weight, X)
+        rows, targets = self._read_table(X, y, reset=True)
+        labels = self._read_labels(targets)
+        weight = self._read_weights(sample_weight, rows)
         used = labels if weight is None else labels[weight != 0.0]
         if len(np.unique(used)) < 2:
             raise InputError(
-                f"expected at least 2 classes in y, got {len(np.unique(used))}: "
+                f"expected at least 2 classes in y, got {len(np.unique(used))} class: "
                 "there is nothing to tell apart"
             )
         classes = np.unique(labels)
-        return self._fit_labels(X, labels, classes, weight)
+        return self._fit_labels(rows, labels, classes, weight)
 
     def partial_fit(
         self,
@@ -195,14 +195,14 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         first = not hasattr(self, "_fitted")
-        X, labels = self._read_table(X, y, reset=first)
-        labels = self._read_labels(labels)
+        rows, targets = self._read_table(X, y, reset=first)
+        labels = self._read_labels(targets)
         known = self._read_classes(labels, classes, first)
         unknown = np.setdiff1d(labels, known)
         if len(unknown):
             raise InputError(f"expected classes {known.tolist()}, got {unknown.tolist()[0]!r} in y")
-        weight = self._read_weights(sample_weight, X)
-        return self._fit_labels(X, labels, known, weight, one_pass=True)
+        weight = self._read_weights(sample_weight, rows)
+        return self._fit_labels(rows, labels, known, weight, one_pass=True)
 
     def _read_labels(self, y: Any) -> NDArray[Any]:
         check_classification_targets(y)

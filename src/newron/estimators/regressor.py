@@ -23,7 +23,9 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     """A network of generalized neurons that predicts one or more amounts.
 
     Trained on the squared error. The parameters are those of
-    :class:`~newron.NewronClassifier`, without ``class_weight``.
+    :class:`~newron.NewronClassifier`, without ``class_weight``, and with
+    ``direct_inputs=True``: an amount is a sum of what each input adds, besides
+    what the hidden neurons add.
 
     Attributes
     ----------
@@ -77,13 +79,13 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         reset: bool,
         one_pass: bool = False,
     ) -> Self:
-        X, amounts = self._read_table(X, y, reset=reset, multi_output=True, y_numeric=True)
-        amounts = np.asarray(amounts, np.float64)
+        rows, targets = self._read_table(X, y, reset=reset, multi_output=True, y_numeric=True)
+        amounts = np.asarray(targets, np.float64)
         table = amounts[:, None] if amounts.ndim == 1 else amounts
         if not np.abs(table).max() <= _LARGEST_TARGET:
             raise InputError(f"expected targets within ±{_LARGEST_TARGET:g}, got larger ones")
-        weight = self._read_weights(sample_weight, X)
-        data = Data(X, table, weight, self._name_columns())
+        weight = self._read_weights(sample_weight, rows)
+        data = Data(rows, table, weight, self._name_columns())
         names = ["y"] if amounts.ndim == 1 else [f"y{k}" for k in range(1, table.shape[1] + 1)]
         self._fit_data(data, Targets(tuple(names)), None, one_pass=one_pass)
         self._flat = amounts.ndim == 1

@@ -7,7 +7,13 @@ from newron.model.file import load
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Targets
-from newron.model.processing import Processing, get_processing, processing_names, register
+from newron.model.processing import (
+    OneFactor,
+    Processing,
+    get_processing,
+    processing_names,
+    register,
+)
 from newron.model.schema import Column, RankScale, Schema
 
 __all__ = [
@@ -15,6 +21,7 @@ __all__ = [
     "Column",
     "Layer",
     "Model",
+    "OneFactor",
     "Processing",
     "RankScale",
     "Schema",

@@ -49,7 +49,7 @@ class Classes:
         """Give the number of the class of each row."""
         if self.n_scores == 1:
             return (scores[:, 0] >= 0.0).astype(np.intp)
-        return np.argmax(scores, axis=1)
+        return np.asarray(np.argmax(scores, axis=1), np.intp)
 
     def predict(self, scores: Floats) -> NDArray[Any]:
         """Give the label of each row."""

@@ -4,6 +4,7 @@ A class here says what a function does; the struct of the same name in
 ``cpp/core/processing.h`` does it fast. ARCHITECTURE.md tells how to add one.
 """
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -11,16 +12,13 @@ import numpy as np
 from newron.errors import ModelError
 from newron.model.arithmetic import Floats, exp, sigmoid, tanh
 
-__all__ = ["Processing", "get_processing", "processing_names", "register"]
+__all__ = ["OneFactor", "Processing", "get_processing", "processing_names", "register"]
 
 _LARGEST = 1e100  # keeps unbounded functions finite, far beyond any use
 
 
-class Processing:
-    """One kind of processing function, h(x) with parameters w and b.
-
-    ``value`` takes x of shape (rows, n) and w, b of shape (n, factors).
-    """
+class Processing(ABC):
+    """One kind of processing function, h(x) with parameters w and b."""
 
     name: ClassVar[str]
     crisp: ClassVar[bool] = False
@@ -32,13 +30,9 @@ class Processing:
     weighs: ClassVar[bool] = False
     """w is itself a weight: no alpha in the last layer, b stays where it is."""
 
+    @abstractmethod
     def value(self, x: Floats, w: Floats, b: Floats) -> Floats:
-        """Give h(x)."""
-        return self.shape(w[:, 0] * (x - b[:, 0]))
-
-    def shape(self, z: Floats) -> Floats:
-        """Give h as a function of z = w (x - b)."""
-        raise ModelError(f"{self.name} is not a function of w (x - b) alone")
+        """Give h(x) for x of shape (rows, n) and w, b of shape (n, factors)."""
 
     def limits(self, w: Floats, b: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Give the least and the greatest value for x between low and high.
@@ -50,6 +44,18 @@ class Processing:
             return np.zeros(len(w)), np.ones(len(w))
         ends = [self.value(end[None, :], w, b)[0] for end in (low, high)]
         return np.minimum(*ends), np.maximum(*ends)
+
+
+class OneFactor(Processing):
+    """A function of z = w (x - b)."""
+
+    def value(self, x: Floats, w: Floats, b: Floats) -> Floats:
+        """Give h(x)."""
+        return self.shape(w[:, 0] * (x - b[:, 0]))
+
+    @abstractmethod
+    def shape(self, z: Floats) -> Floats:
+        """Give h as a function of z."""
 
 
 _REGISTRY: dict[str, Processing] = {}
@@ -90,7 +96,7 @@ class Heaviside(Processing):
 
 
 @register
-class Sigmoid(Processing):
+class Sigmoid(OneFactor):
     """1 / (1 + exp(-w (x - b)))."""
 
     name = "sigmoid"
@@ -114,7 +120,7 @@ class TanhProd(Processing):
 
 
 @register
-class Linear(Processing):
+class Linear(OneFactor):
     """w (x - b): the standard neuron."""
 
     name = "linear"
@@ -126,7 +132,7 @@ class Linear(Processing):
 
 
 @register
-class Relu(Processing):
+class Relu(OneFactor):
     """max(0, w (x - b))."""
 
     name = "relu"
@@ -137,7 +143,7 @@ class Relu(Processing):
 
 
 @register
-class Selu(Processing):
+class Selu(OneFactor):
     """The scaled exponential linear unit of w (x - b)."""
 
     name = "selu"

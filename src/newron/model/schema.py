@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class RankScale:
                 f"got {len(self.knots)} and {len(self.ranks)}"
             )
         for values in (self.knots, self.ranks):
-            increasing = all(a < b for a, b in zip(values, values[1:], strict=False))
+            increasing = all(a < b for a, b in pairwise(values))
             if not (increasing and all(map(math.isfinite, values))):
                 raise ModelError(f"knots and ranks must be finite and increase, got {values}")
 

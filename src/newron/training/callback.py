@@ -28,13 +28,13 @@ class Callback:
     """Called before, between and after blocks of epochs."""
 
     def on_start(self, most_epochs: int) -> None:
-        """Training begins and takes at most so many epochs."""
+        """Hear that training begins, with at most so many epochs."""
 
     def on_progress(self, progress: Progress) -> None:
-        """A block of epochs is done."""
+        """Hear that a block of epochs is done."""
 
     def on_end(self) -> None:
-        """Training is over, by itself or by Ctrl-C."""
+        """Hear that training is over, by itself or by Ctrl-C."""
 
 
 class ProgressLine(Callback):

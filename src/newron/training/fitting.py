@@ -146,7 +146,7 @@ def _split(table: CoreTable, y: Floats, plan: Plan) -> tuple[CoreTable, CoreTabl
     held = np.zeros(len(y), bool)
     for value in np.unique(classes):
         members = rng.permutation(np.flatnonzero(classes == value))
-        held[members[: int(round(plan.validation_fraction * len(members)))]] = True
+        held[members[: round(plan.validation_fraction * len(members))]] = True
     if not held.any() or held.all():
         raise InputError(
             f"early_stopping: expected rows enough to hold out a share of "
@@ -166,5 +166,3 @@ def _make_sample(data: Data) -> Sample:
         return Sample(data.X, data.y, data.weight)
     used = np.flatnonzero(data.weight != 0.0)
     return Sample(data.X[used], data.y[used], data.weight[used])
-
-

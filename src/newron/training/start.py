@@ -39,9 +39,7 @@ def _draw_layer(
         params[layer.alpha] = rng.uniform(-limit, limit, layer.n_edges)
 
 
-def _limits(
-    layer: LayerPlaces, params: Floats, low: Floats, high: Floats
-) -> tuple[Floats, Floats]:
+def _limits(layer: LayerPlaces, params: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Give the least and greatest output of each neuron of a layer."""
     plan = layer.plan
     shape = (layer.n_edges, plan.n_factors)

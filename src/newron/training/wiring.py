@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class Wiring:
                 plan.n_neurons if plan.centred else 0,
             ]
             ends = np.cumsum([at, *sizes]).tolist()
-            parts = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+            parts = [slice(a, b) for a, b in pairwise(ends)]
             out.append(LayerPlaces(plan, source, *parts))
             at = ends[-1]
         return tuple(out)

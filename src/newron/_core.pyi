@@ -1,0 +1,278 @@
+"""
+Compiled loops of newron: training in single, prediction in double precision.
+"""
+
+import enum
+from typing import Annotated, Any
+
+import numpy
+from numpy.typing import NDArray
+
+class Loss(enum.Enum):
+    binary = 0
+
+    categorical = 1
+
+    squared = 2
+
+class Schedule(enum.Enum):
+    constant = 0
+
+    cosine = 1
+
+    one_cycle = 2
+
+class Monitor(enum.Enum):
+    epoch = 0
+
+    exact = 1
+
+    validation = 2
+
+class Status(enum.Enum):
+    running = 0
+
+    finished = 1
+
+    stalled = 2
+
+    diverged = 3
+
+    cancelled = 4
+
+class Settings:
+    def __init__(self) -> None: ...
+    @property
+    def loss(self) -> Loss: ...
+    @loss.setter
+    def loss(self, arg: Loss, /) -> None: ...
+    @property
+    def schedule(self) -> Schedule: ...
+    @schedule.setter
+    def schedule(self, arg: Schedule, /) -> None: ...
+    @property
+    def monitor(self) -> Monitor: ...
+    @monitor.setter
+    def monitor(self, arg: Monitor, /) -> None: ...
+    @property
+    def batch_size(self) -> int: ...
+    @batch_size.setter
+    def batch_size(self, arg: int, /) -> None: ...
+    @property
+    def max_epochs(self) -> int: ...
+    @max_epochs.setter
+    def max_epochs(self, arg: int, /) -> None: ...
+    @property
+    def patience(self) -> int: ...
+    @patience.setter
+    def patience(self, arg: int, /) -> None: ...
+    @property
+    def tolerance(self) -> float: ...
+    @tolerance.setter
+    def tolerance(self, arg: float, /) -> None: ...
+    @property
+    def rate(self) -> float: ...
+    @rate.setter
+    def rate(self, arg: float, /) -> None: ...
+    @property
+    def blend_until(self) -> float: ...
+    @blend_until.setter
+    def blend_until(self, arg: float, /) -> None: ...
+    @property
+    def keep_best(self) -> bool: ...
+    @keep_best.setter
+    def keep_best(self, arg: bool, /) -> None: ...
+    @property
+    def stop_at_zero_error(self) -> bool: ...
+    @stop_at_zero_error.setter
+    def stop_at_zero_error(self, arg: bool, /) -> None: ...
+
+class Network:
+    def __init__(self, n_channels: int) -> None: ...
+    def add_layer(
+        self,
+        processing: int,
+        aggregation: int,
+        activation: int,
+        weighted: bool,
+        centred: bool,
+        factors: int,
+        n_neurons: int,
+        source: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        begin: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    @property
+    def n_params(self) -> int: ...
+
+class Table:
+    def __init__(
+        self,
+        x: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        targets: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        weights: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+
+class Run:
+    @property
+    def status(self) -> Status: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def best_epoch(self) -> int: ...
+    @property
+    def best(self) -> float: ...
+    @property
+    def wrong(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def last(self) -> float: ...
+    def history(
+        self,
+    ) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]: ...
+    def params(
+        self,
+    ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]: ...
+    def mean(
+        self,
+    ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]: ...
+    def square(
+        self,
+    ) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]: ...
+
+class Trainer:
+    def __init__(
+        self,
+        network: Network,
+        train: Table,
+        validation: Table | None,
+        settings: Settings,
+        starts: Annotated[
+            NDArray[numpy.float32],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        seeds: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        share: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        decay: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_threads: int,
+    ) -> None: ...
+    def advance(self, seconds: float) -> bool: ...
+    def run(self, index: int) -> Run: ...
+    def resume(
+        self,
+        index: int,
+        mean: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        square: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        steps: int,
+    ) -> None: ...
+
+class Evaluator:
+    def __init__(self) -> None: ...
+    def add_channel(
+        self,
+        column: int,
+        knots: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        x: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        y: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        slope: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def add_layer(
+        self,
+        processing: int,
+        aggregation: int,
+        activation: int,
+        factors: int,
+        n_neurons: int,
+        source: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        begin: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        w: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        b: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        alpha: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        centre: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def seal(self) -> None: ...
+    def score(
+        self,
+        x: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ],
+        scores: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")
+        ],
+        n_threads: int = 1,
+    ) -> None: ...
+
+def function_names() -> list[str]: ...
+def instruction_set() -> str: ...
+def differentiate(
+    network: Network,
+    table: Table,
+    params: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    loss: Loss,
+    blend: float = 1.0,
+) -> tuple[float, Any]: ...
+def evaluate(
+    network: Network,
+    table: Table,
+    params: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    loss: Loss,
+) -> tuple[float, Any]: ...
+def time_bare_sigmoid(
+    x: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    w: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    b: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    repeats: int,
+) -> float: ...
