@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+from newron.training.native import CoreTable, train
+from newron.training.recipe import Recipe, get_recipe
 from oracle import reference
 from oracle.networks import (
     ACTIVATIONS,
@@ -13,9 +16,6 @@ from oracle.networks import (
     make_table,
     make_wiring,
 )
-
-from newron.training.native import CoreTable, train
-from newron.training.recipe import Recipe, get_recipe
 
 
 def compare_gradients(wiring, loss, n_rows=37, blend=1.0, seed=0):

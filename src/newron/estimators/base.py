@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from newron.errors import InputError, InterruptedWarning
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import LARGEST_INPUT
+from newron.model.network import LARGEST_INPUT, within_limits
 from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.training.architecture import Architecture, plan_architecture
@@ -115,10 +115,11 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
     def _read_table(
         self, X: ArrayLike, y: ArrayLike, *, reset: bool, **how: Any
     ) -> tuple[Floats, NDArray[Any]]:
+        _check_names(X)
         table, targets = validate_data(
             self, X, y, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=1, **how
         )
-        if not (table.min() >= -LARGEST_INPUT and table.max() <= LARGEST_INPUT):
+        if not within_limits(table):
             raise InputError(f"expected numbers within ±{LARGEST_INPUT:g} in X, got larger ones")
         return table, targets
 
@@ -131,11 +132,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
     def _name_columns(self) -> tuple[str, ...]:
         if not hasattr(self, "feature_names_in_"):
             return tuple(f"x{i}" for i in range(1, self.n_features_in_ + 1))
-        names = tuple(self.feature_names_in_.tolist())
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise InputError(f"expected column names that differ, got {twice[0]!r} twice")
-        return names
+        return tuple(self.feature_names_in_.tolist())
 
     def _plan_architecture(self, n_outputs: int) -> Architecture:
         hidden: Any = self.hidden_layer_sizes
@@ -250,3 +247,9 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return self.model_.scores(X, n_threads=effective_n_jobs(self.n_jobs))
+
+
+def _check_names(X: Any) -> None:
+    twice = [name for name, count in Counter(getattr(X, "columns", ())).items() if count > 1]
+    if twice:
+        raise InputError(f"expected column names that differ, got {twice[0]!r} twice")

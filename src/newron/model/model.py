@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.description import describe, summarize
-from newron.model.network import LARGEST_INPUT, Layer, evaluate
+from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 
@@ -141,9 +141,8 @@ class Model:
             raise InputError(
                 f"expected a table with {len(self.schema)} columns, got shape {rows.shape}"
             )
-        # Written so that NaN fails as well.
-        if rows.size and not (rows.min() >= -LARGEST_INPUT and rows.max() <= LARGEST_INPUT):
-            row, column = np.argwhere(~(np.abs(rows) <= LARGEST_INPUT))[0]
+        if rows.size and not within_limits(rows):
+            row, column = np.argwhere(~(np.abs(rows.astype(np.float64)) <= LARGEST_INPUT))[0]
             raise InputError(
                 f"column {self.schema.names[column]!r}, row {row}: expected a number within "
                 f"±{LARGEST_INPUT}, got {rows[row, column]}"

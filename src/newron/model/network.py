@@ -27,7 +27,7 @@ from newron.model.arithmetic import Floats
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 
-__all__ = ["LARGEST_INPUT", "Layer", "evaluate", "rank_edges"]
+__all__ = ["LARGEST_INPUT", "Layer", "evaluate", "rank_edges", "within_limits"]
 
 Integers = NDArray[np.int32]
 
@@ -153,6 +153,12 @@ class Layer:
         return Layer(**{**kept, **changes})
 
 
+def within_limits(rows: NDArray[Any]) -> bool:
+    """Tell whether all values are numbers that a network can take."""
+    # Written so that NaN fails as well, and without a copy of the rows.
+    return float(rows.min()) >= -LARGEST_INPUT and float(rows.max()) <= LARGEST_INPUT
+
+
 def rank_edges(layer: Layer, schema: Schema) -> Floats:
     """Give b as the functions use it: on the rank scale where they read ranks."""
     if not layer.rank_flags.any():
@@ -179,8 +185,11 @@ def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
         if column.rank_scale is not None:
             ranks[:, i] = column.rank_scale.rank(x[:, i])
     signals = x
-    for layer in layers:
-        signals = np.concatenate([signals, _evaluate_layer(layer, schema, signals, ranks)], axis=1)
+    # A product may overflow on its way into a bounded function.
+    with np.errstate(over="ignore"):
+        for layer in layers:
+            out = _evaluate_layer(layer, schema, signals, ranks)
+            signals = np.concatenate([signals, out], axis=1)
     return signals[:, signals.shape[1] - layers[-1].n_neurons :]
 
 

@@ -19,7 +19,7 @@ from newron.model.network import Layer, evaluate
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.training.decimals import round_to_digits, round_to_step, shortest_between
-from newron.training.encoding import Channel, Encoding
+from newron.training.encoding import Channel, Encoding, scale_column
 from newron.training.wiring import LayerPlaces, Params, Wiring
 
 __all__ = ["Sample", "TargetScale", "decode", "snap"]
@@ -205,7 +205,7 @@ def snap(model: Model, sample: Sample) -> Model:
         candidate = Model(model.schema, list(_shorten(model, digits)), model.output)
         after = _judge(candidate, sample)
         same = np.array_equal(before.chosen, after.chosen) and after.tied <= before.tied
-        if same and after.loss <= before.loss * (1.0 + 1e-4) + 1e-9 * before.size:
+        if same and after.loss <= before.loss * (1.0 + 1e-4) + 1e-9:
             return candidate
     return model
 
@@ -229,7 +229,6 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
 class _Judgement:
     chosen: NDArray[np.intp]
     loss: float
-    size: float
     tied: bool
 
 
@@ -237,17 +236,18 @@ def _judge(model: Model, sample: Sample) -> _Judgement:
     scores = model.scores(sample.X)
     share = sample.weight / sample.weight.sum()
     if not isinstance(model.output, Classes):
-        error = np.mean((scores - sample.y) ** 2, axis=1)
-        size = float(np.mean(sample.y**2))
-        return _Judgement(np.zeros(0, np.intp), float(error @ share), size, tied=False)
+        # Each target by its own spread: none may drown in the units of another.
+        spread = np.array([scale_column(column, sample.weight)[1] for column in sample.y.T])
+        error = np.mean(((scores - sample.y) / spread) ** 2, axis=1)
+        return _Judgement(np.zeros(0, np.intp), float(error @ share), tied=False)
     chosen = model.output.choose(scores)
     labels = sample.y[:, 0].astype(np.intp)
     if model.output.n_scores == 1:
         z = scores[:, 0]
         losses = np.logaddexp(0.0, z) - labels * z
-        return _Judgement(chosen, float(losses @ share), 1.0, tied=bool(np.any(z == 0.0)))
+        return _Judgement(chosen, float(losses @ share), tied=bool(np.any(z == 0.0)))
     top = scores.max(axis=1)
     losses = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
     losses -= scores[np.arange(len(scores)), labels]
     tied = bool(np.any((scores == top[:, None]).sum(axis=1) > 1))
-    return _Judgement(chosen, float(losses @ share), 1.0, tied)
+    return _Judgement(chosen, float(losses @ share), tied)

@@ -147,6 +147,10 @@ def _split(table: CoreTable, y: Floats, plan: Plan) -> tuple[CoreTable, CoreTabl
     for value in np.unique(classes):
         members = rng.permutation(np.flatnonzero(classes == value))
         held[members[: round(plan.validation_fraction * len(members))]] = True
+    if not held.any():  # few rows: one of the largest class
+        values, counts = np.unique(classes, return_counts=True)
+        members = rng.permutation(np.flatnonzero(classes == values[np.argmax(counts)]))
+        held[members[: min(1, len(members) - 1)]] = True
     if not held.any() or held.all():
         raise InputError(
             f"early_stopping: expected rows enough to hold out a share of "

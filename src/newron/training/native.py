@@ -146,7 +146,9 @@ def _settings(recipe: Recipe, loss: str, *, watch_validation: bool) -> _core.Set
 
 def _collect(run: _core.Run, number: int, interrupted: bool) -> Trained:
     params: NDArray[np.float32] = run.params()
-    if (run.epoch and not math.isfinite(run.best)) or not np.all(np.isfinite(params)):
+    # A run stopped by Ctrl-C before its first epoch has no loss, and is no failure.
+    diverged = run.status == _core.Status.diverged and not math.isfinite(run.best)
+    if diverged or not np.all(np.isfinite(params)):
         raise TrainingError(
             "expected a finite loss, got none from any start: the sums overflow; choose a "
             "bounded processing function, another aggregation, or fewer inputs"
