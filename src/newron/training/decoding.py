@@ -194,16 +194,16 @@ def _unscale(layer: Layer, target: TargetScale) -> Layer:
 # ---- snapping weights ----
 
 
-def snap(model: Model, sample: Sample) -> Model:
+def snap(model: Model, sample: Sample, n_threads: int = 1) -> Model:
     """Shorten all numbers as far as no training row notices.
 
     No class of a training row changes, and the loss grows by no more than a
     ten-thousandth.
     """
-    before = _judge(model, sample)
+    before = _judge(model, sample, n_threads)
     for digits in _DIGITS:
         candidate = Model(model.schema, list(_shorten(model, digits)), model.output)
-        after = _judge(candidate, sample)
+        after = _judge(candidate, sample, n_threads)
         same = np.array_equal(before.chosen, after.chosen) and after.tied <= before.tied
         if same and after.loss <= before.loss * (1.0 + 1e-4) + 1e-9:
             return candidate
@@ -232,8 +232,8 @@ class _Judgement:
     tied: bool
 
 
-def _judge(model: Model, sample: Sample) -> _Judgement:
-    scores = model.scores(sample.X)
+def _judge(model: Model, sample: Sample, n_threads: int) -> _Judgement:
+    scores = model.scores(sample.X, n_threads=n_threads)
     share = sample.weight / sample.weight.sum()
     if not isinstance(model.output, Classes):
         # Each target by its own spread: none may drown in the units of another.

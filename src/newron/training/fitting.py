@@ -93,7 +93,8 @@ def fit_network(data: Data, plan: Plan, before: Fitted | None = None) -> Fitted:
     )
     sample = _make_sample(data)
     model = decode(wiring, trained.params, encoding, plan.output, sample, target_scale)
-    return Fitted(snap(model, sample), trained, wiring, encoding, target_scale)
+    snapped = snap(model, sample, plan.n_threads)
+    return Fitted(snapped, trained, wiring, encoding, target_scale)
 
 
 def _name_loss(output: Output) -> str:

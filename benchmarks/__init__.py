@@ -1,0 +1,1 @@
+"""Measurements. They import newron, never the reverse."""

@@ -1,0 +1,194 @@
+// The core's own tests, meant to run under sanitizers: every function with every
+// aggregation forward and backward, training alone and in threads, prediction.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/evaluator.h"
+#include "core/trainer.h"
+
+using namespace newron;
+
+namespace {
+
+int passed = 0;
+
+void expect(bool holds, const char* what, int line) {
+  if (!holds) {
+    std::printf("core_test.cpp:%d: failed: %s\n", line, what);
+    std::exit(1);
+  }
+  ++passed;
+}
+#define EXPECT(condition) expect(condition, #condition, __LINE__)
+
+// A hidden layer and an output layer that also reads the inputs directly.
+std::vector<LayerShape> make_shapes(int processing, Aggregation aggregation, int factors,
+                                    int n_inputs, int width, int n_outputs) {
+  LayerShape hidden = {processing, aggregation, Activation::tanh, false, true, factors, width,
+                       {},         {0}};
+  LayerShape last = {
+      processing, Aggregation::sum, Activation::identity, true, true, factors, n_outputs, {}, {0}};
+  for (int j = 0; j < width; ++j) {
+    for (int i = 0; i < n_inputs; ++i) hidden.source.push_back(i);
+    hidden.begin.push_back(static_cast<int>(hidden.source.size()));
+  }
+  for (int k = 0; k < n_outputs; ++k) {
+    for (int i = 0; i < n_inputs + width; ++i) last.source.push_back(i);
+    last.begin.push_back(static_cast<int>(last.source.size()));
+  }
+  return {hidden, last};
+}
+
+struct Data {
+  std::vector<float> x, y, weight;
+  Table table;
+
+  Data(int rows, int columns, int classes) {
+    Random random(7);
+    for (int i = 0; i < rows * columns; ++i) {
+      x.push_back(static_cast<float>(random.below(2000)) / 1000.0f - 1.0f);
+    }
+    for (int i = 0; i < rows; ++i) {
+      y.push_back(static_cast<float>(random.below(static_cast<std::uint32_t>(classes))));
+      weight.push_back(1.0f);
+    }
+    table = {x.data(), y.data(), weight.data(), static_cast<double>(rows), rows, 1};
+  }
+};
+
+std::vector<float> make_params(std::size_t n, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<float> params;
+  for (std::size_t i = 0; i < n; ++i) {
+    params.push_back(static_cast<float>(random.below(2000)) / 1000.0f - 1.0f);
+  }
+  return params;
+}
+
+void test_gradients_follow_the_loss() {
+  const Data data(37, 3, 3);
+  for (int f = 0; f < count_functions(); ++f) {
+    for (int g = 0; g < 5; ++g) {
+      const int factors = count_kept(f, 3) == 3 ? 3 : 1;
+      Network network(3, make_shapes(f, static_cast<Aggregation>(g), factors, 3, 4, 3));
+      const NetworkView& net = network.view();
+      std::vector<float> params = make_params(net.n_params, 5), gradient, unused;
+      // Soft all the way, so that differences exist for Heaviside too; softsign has no soft form.
+      differentiate(net, Loss::categorical, data.table, params.data(), 0.0f, gradient);
+      EXPECT(gradient.size() == net.n_params);
+      if (std::string(function_name(f)) == "heaviside_softsign") continue;
+      int close = 0;
+      for (std::size_t i = 0; i < params.size(); ++i) {
+        const float kept = params[i], step = 1e-2f;
+        params[i] = kept + step;
+        const double up =
+            differentiate(net, Loss::categorical, data.table, params.data(), 0.0f, unused).loss;
+        params[i] = kept - step;
+        const double down =
+            differentiate(net, Loss::categorical, data.table, params.data(), 0.0f, unused).loss;
+        params[i] = kept;
+        const double slope = (up - down) / (2.0 * step);
+        close += std::fabs(slope - gradient[i]) < 2e-3 + 0.05 * std::fabs(slope);
+      }
+      // min, max and relu have kinks that a step may cross.
+      EXPECT(close >= static_cast<int>(0.85 * static_cast<double>(params.size())));
+    }
+  }
+}
+
+std::vector<float> train(const NetworkView& net, const Data& data, int threads, int starts,
+                         int batch, bool stop_early) {
+  Settings settings;
+  settings.loss = Loss::categorical;
+  settings.monitor = Monitor::exact;
+  settings.batch_size = batch;
+  settings.max_epochs = 6;
+  settings.stop_at_zero_error = stop_early;
+  const std::vector<float> share(net.n_params, 1.0f), decay(net.n_params, 0.01f);
+  Problem problem = {net, settings, data.table, Table{}, share.data(), decay.data()};
+  std::vector<std::vector<float>> params;
+  std::vector<std::uint64_t> seeds;
+  for (int i = 0; i < starts; ++i) {
+    seeds.push_back(static_cast<std::uint64_t>(i));
+    params.push_back(make_params(net.n_params, seeds.back()));
+  }
+  Trainer trainer(problem, params, seeds, threads);
+  while (!trainer.advance(0.001)) {
+  }
+  int best = 0;
+  for (int i = 0; i < starts; ++i) {
+    EXPECT(trainer.run(i).status() != Status::running);
+    if (trainer.run(i).best() < trainer.run(best).best()) best = i;
+  }
+  return trainer.run(best).params();
+}
+
+void test_threads_change_nothing() {
+  const Data data(1500, 3, 3);
+  Network network(3, make_shapes(2, Aggregation::sum, 1, 3, 40, 3));
+  for (const int starts : {1, 5}) {
+    for (const int batch : {64, 1500}) {
+      const auto once = train(network.view(), data, 1, starts, batch, false);
+      EXPECT(once == train(network.view(), data, 2, starts, batch, false));
+      EXPECT(once == train(network.view(), data, 4, starts, batch, false));
+      EXPECT(std::isfinite(once[0]));
+    }
+  }
+  train(network.view(), data, 3, 6, 64, true);
+}
+
+void test_a_team_does_every_part_once() {
+  for (const int workers : {1, 2, 5}) {
+    Team team(workers);
+    EXPECT(team.size() == workers);
+    for (int round = 0; round < 200; ++round) {
+      std::vector<int> done(17, 0);
+      team.run(17, [&](int part, int) { ++done[static_cast<std::size_t>(part)]; });
+      EXPECT(done == std::vector<int>(17, 1));
+    }
+  }
+}
+
+void test_prediction_is_the_same_in_blocks_and_threads() {
+  ChannelMap own = {0, {}, {}, {}, {}};
+  ChannelMap ranked = {1, {0.0, 1.0}, {0.0, 0.0, 1.0}, {0.0, 0.0, 1.0}, {1.0, 1.0, 1.0}};
+  for (int f = 0; f < count_functions(); ++f) {
+    ExactShape shape = {f,      Aggregation::sum, Activation::identity, 1,          1,    {0, 1},
+                        {0, 2}, {1, -2},          {0.5, 0.25},          {1.5, 2.5}, {0.1}};
+    Evaluator evaluator({own, ranked}, {shape});
+    std::vector<double> x, all(1000), one(1000), threaded(1000);
+    Random random(3);
+    for (int i = 0; i < 2000; ++i) x.push_back(static_cast<double>(random.below(100)) / 50.0);
+    evaluator.score(x.data(), 1000, 2, all.data(), 1);
+    evaluator.score(x.data(), 1000, 2, threaded.data(), 3);
+    for (int i = 0; i < 1000; ++i) evaluator.score(x.data() + 2 * i, 1, 2, one.data() + i, 1);
+    EXPECT(all == one);
+    EXPECT(all == threaded);
+    evaluator.score(x.data(), 0, 2, all.data(), 1);
+  }
+}
+
+void test_the_generator_shuffles() {
+  Random random(1);
+  std::vector<int> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  random.shuffle(items.data(), 10);
+  int sum = 0;
+  for (const int item : items) sum += item;
+  EXPECT(sum == 45);
+  EXPECT(items != (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+}  // namespace
+
+int main() {
+  test_the_generator_shuffles();
+  test_a_team_does_every_part_once();
+  test_gradients_follow_the_loss();
+  test_threads_change_nothing();
+  test_prediction_is_the_same_in_blocks_and_threads();
+  std::printf("core_test (%s): %d expectations hold\n", choose_passes().name, passed);
+  return 0;
+}

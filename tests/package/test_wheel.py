@@ -1,0 +1,44 @@
+"""`make wheel` builds a wheel; it installs into an empty environment and fits."""
+
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+FIT = """
+import newron, sys
+assert "site-packages" in newron.__file__, newron.__file__
+from newron import NewronClassifier
+from newron.demo import make_monk2
+X, y = make_monk2()
+print(NewronClassifier(hidden_layer_sizes=(1, 2), n_init=40, random_state=0).fit(X, y).score(X, y))
+"""
+
+
+@pytest.mark.slow
+def test_a_wheel_installs_into_an_empty_environment_and_fits(tmp_path):
+    copy = tmp_path / "project"
+    ignored = shutil.ignore_patterns(".venv", "build", "dist", ".git", "*.so", "__pycache__")
+    shutil.copytree(ROOT, copy, ignore=ignored)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(copy)]
+    subprocess.run(build, check=True)
+    (wheel,) = tmp_path.glob("newron_ian-*.whl")
+    venv.create(tmp_path / "env", with_pip=True)
+    binaries = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin")
+    install = [binaries / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*install, "install", str(wheel)], check=True)
+    out = subprocess.run(
+        [binaries / "python", "-c", FIT], check=True, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert out.stdout.strip() == "1.0"
+    names = subprocess.run(
+        [*install, "list", "--format=freeze"], check=True, capture_output=True, text=True
+    ).stdout
+    # The base install stays light.
+    assert not any(x in names for x in ("torch", "matplotlib", "pandas", "onnx"))
