@@ -16,7 +16,7 @@ enum class Aggregation { sum, mean, min, max, product };
 enum class Activation { identity, sigmoid, tanh, relu };
 enum class Loss { binary, categorical, squared };
 
-constexpr int kLanes = 16;  // rows are padded to a multiple of this
+constexpr int kLanes = 32;  // rows are padded to a multiple of this: two of the widest vectors
 
 inline int pad_rows(int rows) { return (rows + kLanes - 1) / kLanes * kLanes; }
 

@@ -40,9 +40,15 @@ void load(const NetworkView& net, const Table& table, const int* order, int firs
     const int at = first + (t < n ? t : 0);
     return static_cast<std::size_t>(order != nullptr ? order[at] : at);
   };
-  constexpr int kAhead = 8;  // rows lie anywhere in memory: ask for them in time
   for (int t = 0; t < rows; ++t) {
-    __builtin_prefetch(table.x + row_at(t + kAhead) * static_cast<std::size_t>(channels));
+    // Rows lie anywhere in memory: ask for them in time, first and last value.
+    constexpr int kAhead = 8;
+    const std::size_t next = row_at(t + kAhead);
+    const float* ahead = table.x + next * static_cast<std::size_t>(channels);
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + channels - 1);
+    __builtin_prefetch(table.targets + next * static_cast<std::size_t>(columns));
+    __builtin_prefetch(table.weights + next);
     const std::size_t row = row_at(t);
     const float* x = table.x + row * static_cast<std::size_t>(channels);
     for (int c = 0; c < channels; ++c) room.signals[c * room.stride + t] = x[c];

@@ -67,7 +67,7 @@ struct Heaviside {
     return blend * step + (1.0f - blend) * kept;
   }
   // Trained as if its derivative were the sigmoid's.
-  static Floats slope(Floats, Floats kept) { return kept * (1.0f - kept); }
+  static Floats slope(Floats, Floats kept) { return kept - kept * kept; }
   // By comparison, never by the sign of a product that can underflow.
   static double meaning(double x, double w, double b) {
     const double up = x >= b ? 1.0 : 0.0;
@@ -94,7 +94,7 @@ struct Sigmoid {
   static constexpr bool keeps = true;
   static Floats keep(Floats z) { return fast_sigmoid(z); }
   static Floats value(Floats, Floats kept, float) { return kept; }
-  static Floats slope(Floats, Floats kept) { return kept * (1.0f - kept); }
+  static Floats slope(Floats, Floats kept) { return kept - kept * kept; }
   static double meaning(double x, double w, double b) { return exact_sigmoid(w * (x - b)); }
 };
 
@@ -184,18 +184,18 @@ struct OneFactor {
     const float w = n.w[e], b = n.b[e], weight = n.weight(e), through = weight * w;
     const float blend = n.blend;
     const int rows = n.rows;
-    Floats sum_w = all(0.0f), sum_b = all(0.0f), sum_h = all(0.0f);
+    Floats sum_x = all(0.0f), sum_d = all(0.0f), sum_h = all(0.0f);
     for (int t = 0; t < rows; t += kWidth) {
-      const Floats u = load(x + t) - b, z = w * u, gt = load(g + t);
+      const Floats xt = load(x + t), z = w * (xt - b), gt = load(g + t);
       const Floats k = F::keeps ? load(kept + t) : all(0.0f);
       const Floats d = gt * F::slope(z, k);
-      sum_w += d * u;
-      sum_b += d;
+      sum_x += d * xt;
+      sum_d += d;
       if (WithAlpha) sum_h += gt * F::value(z, k, blend);
       if (WithInput) store(gx + t, load(gx + t) + d * through);
     }
-    const Pair sums = totals(sum_w, sum_b);
-    s.w[e] += weight * sums.first;
+    const Pair sums = totals(sum_x, sum_d);
+    s.w[e] += weight * (sums.first - b * sums.second);  // the sum of d (x - b)
     s.b[e] -= through * sums.second;
     if (WithAlpha) s.alpha[e] += n.scale * total(sum_h);
   }
@@ -263,16 +263,16 @@ struct TanhProd {
     const float* x = n.input(e);
     const float* kept = n.kept_at(i);
     const float b = n.b[i], half = 0.5f * n.weight(e), through = half * n.w[i];
-    Floats sum_w = all(0.0f), sum_b = all(0.0f);
+    Floats sum_x = all(0.0f), sum_d = all(0.0f);
     for (int t = 0; t < n.rows; t += kWidth) {
       const Floats k = load(kept + t);
       const Floats d = load(g + t) * product_without(n, e, m, t) * (1.0f - k * k);
-      sum_w += d * (load(x + t) - b);
-      sum_b += d;
+      sum_x += d * load(x + t);
+      sum_d += d;
       if (gx != nullptr) store(gx + t, load(gx + t) + d * through);
     }
-    const Pair sums = totals(sum_w, sum_b);
-    s.w[i] += half * sums.first;
+    const Pair sums = totals(sum_x, sum_d);
+    s.w[i] += half * (sums.first - b * sums.second);
     s.b[i] -= through * sums.second;
   }
 
@@ -283,20 +283,21 @@ struct TanhProd {
     const float *first = n.kept_at(i), *second = n.kept_at(i + 1);
     const float b0 = n.b[i], b1 = n.b[i + 1], half = 0.5f * n.weight(e);
     const float through0 = half * n.w[i], through1 = half * n.w[i + 1];
-    Floats sum_w0 = all(0.0f), sum_b0 = all(0.0f), sum_w1 = all(0.0f), sum_b1 = all(0.0f);
+    Floats sum_x0 = all(0.0f), sum_d0 = all(0.0f), sum_x1 = all(0.0f), sum_d1 = all(0.0f);
     for (int t = 0; t < rows; t += kWidth) {
       const Floats p = load(first + t), q = load(second + t), gt = load(g + t), xt = load(x + t);
-      const Floats d0 = gt * q * (1.0f - p * p), d1 = gt * p * (1.0f - q * q);
-      sum_w0 += d0 * (xt - b0);
-      sum_b0 += d0;
-      sum_w1 += d1 * (xt - b1);
-      sum_b1 += d1;
+      const Floats gq = gt * q, gp = gt * p, gpq = gq * p;
+      const Floats d0 = gq - gpq * p, d1 = gp - gpq * q;
+      sum_x0 += d0 * xt;
+      sum_d0 += d0;
+      sum_x1 += d1 * xt;
+      sum_d1 += d1;
       if (gx != nullptr) store(gx + t, load(gx + t) + (d0 * through0 + d1 * through1));
     }
-    const Pair sums0 = totals(sum_w0, sum_b0), sums1 = totals(sum_w1, sum_b1);
-    s.w[i] += half * sums0.first;
+    const Pair sums0 = totals(sum_x0, sum_d0), sums1 = totals(sum_x1, sum_d1);
+    s.w[i] += half * (sums0.first - b0 * sums0.second);
     s.b[i] -= through0 * sums0.second;
-    s.w[i + 1] += half * sums1.first;
+    s.w[i + 1] += half * (sums1.first - b1 * sums1.second);
     s.b[i + 1] -= through1 * sums1.second;
   }
 

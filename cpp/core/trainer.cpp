@@ -107,7 +107,7 @@ Network::Network(int n_channels, std::vector<LayerShape> shapes) : shapes_(std::
 
 Workspace::Workspace(const NetworkView& net, int n_targets) {
   room_.rows = block_rows(net);
-  room_.stride = room_.rows + kLanes;
+  room_.stride = room_.rows + 16;
   const std::size_t rows = static_cast<std::size_t>(room_.stride);
   const std::size_t signals = static_cast<std::size_t>(net.n_signals);
   const std::size_t widest = static_cast<std::size_t>(net.widest);

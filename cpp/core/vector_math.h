@@ -50,7 +50,11 @@ struct Pair {
 };
 
 inline Four fold(Floats v) {
-#if defined(__AVX512F__)
+#if !defined(__clang__) && __GNUC__ < 12  // no __builtin_shufflevector
+  Four sum = {};
+  for (int i = 0; i < kWidth; ++i) sum[i % 4] += v[i];
+  return sum;
+#elif defined(__AVX512F__)
   return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7) +
          __builtin_shufflevector(v, v, 8, 9, 10, 11) +
          __builtin_shufflevector(v, v, 12, 13, 14, 15);
@@ -63,9 +67,7 @@ inline Four fold(Floats v) {
 
 inline Pair totals(Floats a, Floats b) {
   const Four x = fold(a), y = fold(b);
-  const Four z =
-      __builtin_shufflevector(x, y, 0, 1, 4, 5) + __builtin_shufflevector(x, y, 2, 3, 6, 7);
-  return {z[0] + z[1], z[2] + z[3]};
+  return {(x[0] + x[2]) + (x[1] + x[3]), (y[0] + y[2]) + (y[1] + y[3])};
 }
 
 inline float total(Floats v) { return totals(v, v).first; }

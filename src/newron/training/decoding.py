@@ -74,12 +74,14 @@ def _decode_layer(
     source = np.array(places.source) - n_channels + len(encoding.schema)
     rank = np.zeros(places.n_edges, bool)
     steps = _Steps(encoding, X, before) if get_processing(plan.processing).crisp else None
-    for e, s in enumerate(places.source):
+    # Source by source: the values of one column at a time are enough.
+    for e in np.argsort(places.source, kind="stable"):
+        s = int(places.source[e])
         channel = encoding.channels[s] if s < n_channels else None
         if channel is not None:
             source[e] = channel.column
         if steps is not None:
-            w[e], b[e] = steps.place(int(s), channel, params[places.w][e], params[places.b][e])
+            w[e], b[e] = steps.place(s, channel, params[places.w][e], params[places.b][e])
         elif channel is not None:
             w[e] = np.clip(w[e] / channel.scale, -_LARGEST, _LARGEST)
             b[e] = np.clip(channel.locate(b[e]), -_LARGEST, _LARGEST)
@@ -104,7 +106,7 @@ class _Steps:
 
     def __init__(self, encoding: Encoding, X: Floats, before: tuple[Layer, ...]) -> None:
         self.encoding, self.X, self.before = encoding, X, before
-        self.known: dict[int, Floats] = {}
+        self.last: tuple[int, Floats] | None = None
 
     def place(
         self, source: int, channel: Channel | None, w: np.float32, b: np.float32
@@ -124,10 +126,10 @@ class _Steps:
         return -1.0, self._threshold(values, first, float(b), channel, at_or_above=False)
 
     def _values(self, source: int, channel: Channel | None) -> Floats:
-        key = source if channel is None else channel.column
-        if key not in self.known:
-            self.known[key] = self._find_values(source, channel)
-        return self.known[key]
+        key = source if channel is None else channel.column - len(self.encoding.schema)
+        if self.last is None or self.last[0] != key:
+            self.last = (key, self._find_values(source, channel))
+        return self.last[1]
 
     def _find_values(self, source: int, channel: Channel | None) -> Floats:
         if channel is not None:

@@ -72,14 +72,27 @@ def fit_network(data: Data, plan: Plan, before: Fitted | None = None) -> Fitted:
     wiring = Wiring(plan.architecture, len(encoding.channels))
     target_scale = before.target_scale if before is not None else _scale_targets(data, plan, rows)
     table = _make_table(data, plan, rows, encoding, target_scale)
+    y = data.y[rows.index]
+    del rows
+    trained = _train(table, y, plan, wiring, before)
+    del table, y  # decoding looks at the user's rows alone: hold the data once
+    sample = _make_sample(data)
+    model = decode(wiring, trained.params, encoding, plan.output, sample, target_scale)
+    snapped = snap(model, sample, plan.n_threads)
+    return Fitted(snapped, trained, wiring, encoding, target_scale)
+
+
+def _train(
+    table: CoreTable, y: Floats, plan: Plan, wiring: Wiring, before: Fitted | None
+) -> Trained:
     seeds = plan.seed.spawn(plan.recipe.n_init if before is None else 1)
     if before is not None:
         starts: list[Params] = [before.trained.state.params]
     else:
         low, high = table.x.min(axis=0), table.x.max(axis=0)
         starts = [draw_start(wiring, low, high, np.random.default_rng(s)) for s in seeds]
-    table, validation = _split(table, data.y[rows.index], plan)
-    trained = train(
+    table, validation = _split(table, y, plan)
+    return train(
         wiring,
         table,
         plan.recipe,
@@ -91,10 +104,6 @@ def fit_network(data: Data, plan: Plan, before: Fitted | None = None) -> Fitted:
         n_threads=plan.n_threads,
         callbacks=plan.callbacks,
     )
-    sample = _make_sample(data)
-    model = decode(wiring, trained.params, encoding, plan.output, sample, target_scale)
-    snapped = snap(model, sample, plan.n_threads)
-    return Fitted(snapped, trained, wiring, encoding, target_scale)
 
 
 def _name_loss(output: Output) -> str:
