@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/evaluator.h"
+#include "core/grow.h"
 #include "core/trainer.h"
 
 namespace nb = nanobind;
@@ -244,6 +245,177 @@ class PyEvaluator {
   int n_columns_ = 0;
 };
 
+// Rows as ranks, and the arrays that the table points into.
+struct PyRankTable {
+  PyRankTable(In<std::uint16_t, 2> ranks, In<int, 1> n_bins, In<float, 2> targets,
+              In<double, 1> weights, newron::Loss loss, int n_outputs)
+      : ranks(ranks), n_bins(n_bins), targets(targets), weights(weights) {
+    const std::size_t rows = ranks.shape(1);
+    require(rows >= 1 && rows < (std::size_t{1} << 31), "a table needs 1 to 2^31 rows");
+    require(n_bins.shape(0) == ranks.shape(0), "one number of bins for each column");
+    require(targets.shape(0) == rows && weights.shape(0) == rows, "targets or weights too few");
+    require(n_outputs >= 1, "a table needs an output");
+    require(targets.shape(1) == (loss == newron::Loss::squared ? at(n_outputs) : 1),
+            "wrong number of target columns");
+    for (std::size_t c = 0; c < ranks.shape(0); ++c) {
+      for (std::size_t i = 0; i < rows; ++i) {
+        require(ranks(c, i) < n_bins(c), "a rank is beyond its column's bins");
+      }
+    }
+    double total = 0.0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      total += weights(i);
+      const float label = targets(i, 0);
+      require(loss != newron::Loss::categorical ||
+                  (label >= 0.0f && label < static_cast<float>(n_outputs)),
+              "class out of range");
+    }
+    view = {static_cast<int>(rows),
+            static_cast<int>(ranks.shape(0)),
+            n_outputs,
+            loss,
+            ranks.data(),
+            n_bins.data(),
+            targets.data(),
+            weights.data(),
+            total};
+  }
+
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  In<std::uint16_t, 2> ranks;
+  In<int, 1> n_bins;
+  In<float, 2> targets;
+  In<double, 1> weights;
+  newron::RankTable view;
+};
+
+std::vector<newron::Condition> to_conditions(const In<int, 2>& array) {
+  require(array.shape(1) == 3, "a condition is source, sign, cut");
+  std::vector<newron::Condition> out;
+  for (std::size_t i = 0; i < array.shape(0); ++i) {
+    out.push_back({array(i, 0), array(i, 1), array(i, 2)});
+  }
+  return out;
+}
+
+Out<int, 2> to_array(const std::vector<newron::Condition>& conditions) {
+  int* data = new int[3 * conditions.size()];
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    data[3 * i] = conditions[i].source;
+    data[3 * i + 1] = conditions[i].sign;
+    data[3 * i + 2] = conditions[i].cut;
+  }
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<int*>(p); });
+  return Out<int, 2>(data, {conditions.size(), 3}, owner);
+}
+
+nb::tuple to_tuple(const newron::CrispShape& shape) {
+  return nb::make_tuple(to_array(shape.begin), to_array(shape.conditions), to_array(shape.terms),
+                        to_array(shape.only), to_array(shape.weight), to_array(shape.centre));
+}
+
+class PyCrisp {
+ public:
+  PyCrisp(const PyRankTable& table, In<int, 1> begin, In<int, 2> conditions, In<int, 2> terms,
+          In<int, 1> only, In<double, 1> weight, In<double, 1> centre)
+      : table_(table) {
+    newron::CrispShape shape = {to_vector(begin), to_conditions(conditions), to_conditions(terms),
+                                to_vector(only),  to_vector(weight),         to_vector(centre)};
+    check(shape);
+    network_ = std::make_unique<newron::CrispNetwork>(table_.view, std::move(shape));
+  }
+
+  int polish(bool other_columns, double ridge, int n_threads) {
+    nb::gil_scoped_release released;
+    newron::Team team(std::max(n_threads, 1));
+    return network_->polish({other_columns, ridge}, team);
+  }
+
+  void refit(int sweeps, double ridge) {
+    nb::gil_scoped_release released;
+    network_->refit(sweeps, ridge);
+  }
+
+  newron::CrispNetwork& network() { return *network_; }
+
+ private:
+  void check(const newron::CrispShape& shape) const {
+    const int columns = table_.view.n_columns;
+    const std::size_t outputs = static_cast<std::size_t>(table_.view.n_outputs);
+    require(!shape.begin.empty() && shape.begin.front() == 0 &&
+                shape.begin.back() == static_cast<int>(shape.conditions.size()) &&
+                std::is_sorted(shape.begin.begin(), shape.begin.end()),
+            "begin does not divide the conditions among the neurons");
+    const int neurons = static_cast<int>(shape.begin.size()) - 1;
+    for (int j = 0; j < neurons; ++j) {
+      for (int e = shape.begin[PyRankTable::at(j)]; e < shape.begin[PyRankTable::at(j + 1)]; ++e) {
+        const int source = shape.conditions[PyRankTable::at(e)].source;
+        require(0 <= source && source < columns + j, "a condition reads what is not there yet");
+      }
+    }
+    for (const newron::Condition& term : shape.terms) {
+      require(0 <= term.source && term.source < columns + neurons, "a term reads nothing");
+    }
+    require(shape.only.size() == shape.terms.size() &&
+                shape.weight.size() == shape.terms.size() * outputs &&
+                shape.centre.size() == outputs,
+            "wrong number of weights");
+    for (const int only : shape.only) {
+      require(-1 <= only && only < table_.view.n_outputs, "a term speaks to no output");
+    }
+  }
+
+  PyRankTable table_;
+  std::unique_ptr<newron::CrispNetwork> network_;
+};
+
+class PyGrower {
+ public:
+  PyGrower(const PyRankTable& table, const newron::GrowSettings& settings, int n_threads)
+      : table_(table), grower_(table_.view, settings, std::max(n_threads, 1)) {}
+
+  bool grow() {
+    nb::gil_scoped_release released;
+    return grower_.grow();
+  }
+
+  void settle() {
+    nb::gil_scoped_release released;
+    grower_.settle();
+  }
+
+  nb::tuple find_best() {
+    const newron::Candidate best = grower_.find_best();
+    return nb::make_tuple(best.gain, to_array(best.conditions), best.need);
+  }
+
+  // The weights and centres of the network cut off after each number of terms.
+  nb::list path(int sweeps, double ridge) {
+    std::vector<newron::CrispShape> shapes;
+    {
+      nb::gil_scoped_release released;
+      newron::CrispNetwork cut = grower_.network();
+      for (int n = static_cast<int>(cut.shape().terms.size()); n >= 0; --n) {
+        cut.keep_terms(n);
+        cut.refit(sweeps, ridge);
+        shapes.push_back(cut.shape());
+      }
+    }
+    nb::list out;
+    for (auto shape = shapes.rbegin(); shape != shapes.rend(); ++shape) {
+      out.append(nb::make_tuple(to_array(shape->weight), to_array(shape->centre)));
+    }
+    return out;
+  }
+
+  newron::CrispNetwork& network() { return grower_.network(); }
+
+ private:
+  PyRankTable table_;
+  newron::Grower grower_;
+};
+
 std::vector<std::string> function_names() {
   std::vector<std::string> names;
   for (int i = 0; i < newron::count_functions(); ++i) names.push_back(newron::function_name(i));
@@ -321,6 +493,7 @@ NB_MODULE(_core, m) {
       .def_rw("rate", &newron::Settings::rate)
       .def_rw("blend_until", &newron::Settings::blend_until)
       .def_rw("keep_best", &newron::Settings::keep_best)
+      .def_rw("measure_start", &newron::Settings::measure_start)
       .def_rw("stop_at_zero_error", &newron::Settings::stop_at_zero_error);
 
   nb::class_<PyNetwork>(m, "Network")
@@ -372,6 +545,52 @@ NB_MODULE(_core, m) {
       .def("seal", &PyEvaluator::seal)
       .def("score", &PyEvaluator::score, "x"_a.noconvert(), "scores"_a.noconvert(),
            "n_threads"_a = 1);
+
+  nb::class_<PyRankTable>(m, "RankTable")
+      .def(nb::init<In<std::uint16_t, 2>, In<int, 1>, In<float, 2>, In<double, 1>, newron::Loss,
+                    int>(),
+           "ranks"_a.noconvert(), "n_bins"_a.noconvert(), "targets"_a.noconvert(),
+           "weights"_a.noconvert(), "loss"_a, "n_outputs"_a);
+
+  nb::class_<PyCrisp>(m, "Crisp")
+      .def(nb::init<const PyRankTable&, In<int, 1>, In<int, 2>, In<int, 2>, In<int, 1>,
+                    In<double, 1>, In<double, 1>>(),
+           "table"_a, "begin"_a.noconvert(), "conditions"_a.noconvert(), "terms"_a.noconvert(),
+           "only"_a.noconvert(), "weight"_a.noconvert(), "centre"_a.noconvert())
+      .def("polish", &PyCrisp::polish, "other_columns"_a, "ridge"_a, "n_threads"_a)
+      .def("refit", &PyCrisp::refit, "sweeps"_a, "ridge"_a)
+      .def(
+          "objective",
+          [](PyCrisp& crisp, double ridge) { return crisp.network().objective(ridge); }, "ridge"_a)
+      .def_prop_ro("loss", [](PyCrisp& crisp) { return crisp.network().loss(); })
+      .def_prop_ro("wrong", [](PyCrisp& crisp) { return crisp.network().count_wrong(); })
+      .def("shape", [](PyCrisp& crisp) { return to_tuple(crisp.network().shape()); });
+
+  nb::class_<newron::GrowSettings>(m, "GrowSettings")
+      .def(nb::init<>())
+      .def_rw("max_terms", &newron::GrowSettings::max_terms)
+      .def_rw("max_conditions", &newron::GrowSettings::max_conditions)
+      .def_rw("beam", &newron::GrowSettings::beam)
+      .def_rw("length_price", &newron::GrowSettings::length_price)
+      .def_rw("ridge", &newron::GrowSettings::ridge)
+      .def_rw("least_weight", &newron::GrowSettings::least_weight)
+      .def_rw("polish_every", &newron::GrowSettings::polish_every)
+      .def_rw("sweeps", &newron::GrowSettings::sweeps)
+      .def_rw("windows", &newron::GrowSettings::windows)
+      .def_rw("counts", &newron::GrowSettings::counts);
+
+  nb::class_<PyGrower>(m, "Grower")
+      .def(nb::init<const PyRankTable&, const newron::GrowSettings&, int>(), "table"_a,
+           "settings"_a, "n_threads"_a)
+      .def("grow", &PyGrower::grow)
+      .def("settle", &PyGrower::settle)
+      .def("find_best", &PyGrower::find_best)
+      .def("path", &PyGrower::path, "sweeps"_a, "ridge"_a)
+      .def_prop_ro("loss", [](PyGrower& grower) { return grower.network().loss(); })
+      .def_prop_ro("wrong", [](PyGrower& grower) { return grower.network().count_wrong(); })
+      .def_prop_ro("n_terms",
+                   [](PyGrower& grower) { return grower.network().shape().terms.size(); })
+      .def("shape", [](PyGrower& grower) { return to_tuple(grower.network().shape()); });
 
   m.def("function_names", &function_names);
   m.def("instruction_set", [] { return std::string(newron::choose_passes().name); });

@@ -236,6 +236,10 @@ void Run::prepare(Team& team) {
                     std::vector<float>(problem_.net.n_params, 0.0f));
   losses_.assign(static_cast<std::size_t>(cut.parts), 0.0);
   workspaces_ = make_workspaces(problem_.net, problem_.train.n_targets, team.size());
+  if (problem_.settings.measure_start && problem_.settings.monitor != Monitor::epoch) {
+    measure(team);
+    history_.clear();
+  }
 }
 
 bool Run::advance(Clock::time_point until, Team& team) {
@@ -246,9 +250,11 @@ bool Run::advance(Clock::time_point until, Team& team) {
       break;
     }
     if (position_ == 0) random_.shuffle(order_.data(), problem_.train.n_rows);
-    step(team);
+    if (position_ < problem_.train.n_rows) {
+      step(team);
+      if (Clock::now() >= until) break;  // measuring a large table can wait, too
+    }
     if (status_ == Status::running && position_ >= problem_.train.n_rows) end_epoch(team);
-    if (Clock::now() >= until) break;
   }
   return status_ != Status::running;
 }

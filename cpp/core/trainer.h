@@ -55,6 +55,7 @@ struct Settings {
   float rate = 0.1f;
   float blend_until = 0.0f;  // share of the epochs over which sigmoid becomes Heaviside
   bool keep_best = true;
+  bool measure_start = false;  // may the start itself be kept as the best?
   bool stop_at_zero_error = false;
 };
 

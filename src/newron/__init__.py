@@ -11,7 +11,6 @@ from newron._version import __version__
 from newron.errors import (
     InputError,
     InterruptedWarning,
-    MissingExtraError,
     ModelError,
     ModelFileError,
     NewronError,
@@ -22,11 +21,12 @@ from newron.model import Model, load
 
 if TYPE_CHECKING:
     from newron.estimators import NewronClassifier, NewronRegressor
+    from newron.training.architecture import PRESETS
 
 __all__ = [
+    "PRESETS",
     "InputError",
     "InterruptedWarning",
-    "MissingExtraError",
     "Model",
     "ModelError",
     "ModelFileError",
@@ -45,6 +45,10 @@ def __getattr__(name: str) -> Any:
         from newron import estimators
 
         return getattr(estimators, name)
+    if name == "PRESETS":
+        from newron.training.architecture import PRESETS
+
+        return PRESETS
     raise AttributeError(f"module 'newron' has no attribute {name!r}")
 
 

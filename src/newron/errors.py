@@ -6,8 +6,7 @@
      ├── InputError(ValueError)         a table, a target or an argument is not usable
      ├── ModelError(ValueError)         the parts of a model do not fit together
      │    └── ModelFileError            a model file cannot be read
-     ├── TrainingError(ArithmeticError) training found no finite loss
-     └── MissingExtraError(ImportError) an optional package is not installed
+     └── TrainingError(ArithmeticError) training found no finite loss
 
     NewronWarning(UserWarning)
      └── InterruptedWarning             training was stopped by Ctrl-C
@@ -18,7 +17,6 @@ Messages say what was expected, what was found, and what to do.
 __all__ = [
     "InputError",
     "InterruptedWarning",
-    "MissingExtraError",
     "ModelError",
     "ModelFileError",
     "NewronError",
@@ -45,10 +43,6 @@ class ModelFileError(ModelError):
 
 class TrainingError(NewronError, ArithmeticError):
     """Training ended without a finite loss."""
-
-
-class MissingExtraError(NewronError, ImportError):
-    """An optional package is needed and not installed."""
 
 
 class NewronWarning(UserWarning):

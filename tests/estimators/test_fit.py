@@ -1,6 +1,7 @@
 """What fit promises: seeds, threads, weights, restarts, interruption, odd data."""
 
 import os
+import pickle
 import signal
 import threading
 
@@ -17,6 +18,15 @@ def make_blobs(n=300, classes=2, columns=4, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, classes, n)
     return rng.normal(size=(n, columns)) + y[:, None] * 1.5, y
+
+
+def make_corner(n=600):
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    return X, ((X[:, 0] > 0) & (X[:, 1] > 0)).astype(int)
+
+
+def clone_fitted(model):
+    return pickle.loads(pickle.dumps(model))
 
 
 class TestSameSeedSameResult:
@@ -101,6 +111,15 @@ class TestWeights:
             NewronClassifier(class_weight={7: 1.0}).fit(X, y)
         with pytest.raises(InputError, match="positive weight"):
             NewronClassifier(class_weight={0: 0.0, 1: 0.0}).fit(X, y)
+        for bad in (-1.0, np.nan, np.inf):
+            with pytest.raises(InputError, match="from 0 on"):
+                NewronClassifier(class_weight={0: 1.0, 1: bad}).fit(X, y)
+
+    @pytest.mark.parametrize("size", [1e-320, 1e-200, 1e200, 1e308])
+    def test_weights_of_any_size_count_by_their_ratios(self, size):
+        X, y = make_blobs()
+        fitted = NewronClassifier("sigmoid", n_init=1, max_iter=50, random_state=0)
+        assert fitted.fit(X, y, sample_weight=np.full(len(X), size)).score(X, y) > 0.9
 
 
 class TestRecipes:
@@ -108,7 +127,7 @@ class TestRecipes:
         X, y = make_blobs()
         fitted = NewronClassifier("sigmoid", recipe="paper", random_state=0).fit(X, y)
         channels = fitted._fitted.encoding.channels
-        assert all((c.shift, c.scale) == (0.0, 1.0) for c in channels)
+        assert all(c.scale == 1.0 for c in channels)  # centred, which changes nothing
         curve = np.array(fitted.loss_curve_)
         assert 250 < len(curve) < 10_000
         # The last 250 epochs brought no 0.01, and those before did.
@@ -151,8 +170,39 @@ class TestRecipes:
         for _ in range(5):
             model.fit(X, y)
         assert model.best_loss_ < first
-        with pytest.raises(InputError, match="warm start"):
-            model.set_params(hidden_layer_sizes=(3,)).fit(X, y)
+        for other in ({"hidden_layer_sizes": (3,)}, {"input_scale": "both"}, {"recipe": "paper"}):
+            with pytest.raises(InputError, match="fit before"):
+                clone_fitted(model).set_params(**other).fit(X, y)
+        with pytest.raises(ValueError, match="features"):
+            model.fit(X[:, :2], y)
+        assert model.score(X, y) > 0.9
+
+    @pytest.mark.parametrize("processing", processing_names())
+    def test_a_warm_start_never_ends_worse(self, processing):
+        X, y = make_corner()
+        model = NewronClassifier(processing, warm_start=True, random_state=0).fit(X, y)
+        before = model.best_loss_
+        model.set_params(max_iter=5).fit(X, y)
+        assert model.best_loss_ <= before + 1e-9
+
+    @pytest.mark.parametrize("processing", processing_names())
+    def test_partial_fit_learns_steps_too(self, processing):
+        X, y = make_corner()
+        model = NewronClassifier(processing, random_state=0, learning_rate_init=0.03)
+        for _ in range(100):
+            model.partial_fit(X, y)
+        assert model.score(X, y) > 0.85
+        again = NewronClassifier(processing, random_state=0).fit(X, y)
+        fitted = again.score(X, y)
+        assert again.partial_fit(X, y).score(X, y) > fitted - 0.06
+
+    def test_a_small_part_moves_no_threshold_by_itself(self):
+        X, y = make_corner()
+        model = NewronClassifier(hidden_layer_sizes=(), random_state=0).fit(X, y)
+        before = model.predict_proba(X)
+        model.set_params(learning_rate_init=1e-12).partial_fit(X[:2], y[:2])
+        close = np.isclose(model.predict_proba(X), before, atol=1e-3).all(axis=1)
+        assert close.mean() > 0.97
 
     def test_partial_fit_learns_from_parts(self):
         X, y = make_blobs(n=2000)
@@ -319,6 +369,23 @@ class TestOddData:
         with pytest.raises(TrainingError, match="finite loss"):
             model.fit(X, y)
 
+    def test_numbers_under_all_others_are_a_constant(self):
+        X, y = make_blobs()
+        X[:, 0] *= 5e-322
+        assert NewronClassifier("sigmoid", n_init=1, random_state=0).fit(X, y).score(X, y) > 0.85
+
+    def test_amounts_far_from_their_inputs(self):
+        X, _ = make_blobs()
+        fitted = NewronRegressor("linear", n_init=1, max_iter=20, random_state=0)
+        assert np.all(np.isfinite(fitted.fit(X * 1e-290, X[:, 0] * 1e20).predict(X * 1e-290)))
+
+    def test_dates_are_no_labels(self):
+        X, y = make_blobs()
+        days = np.array(["2026-01-01", "2026-01-02"], "datetime64[D]")
+        for labels in (days, days.astype("datetime64[ns]"), days.astype(object)):
+            with pytest.raises((InputError, ValueError), match=r"text|label"):
+                NewronClassifier(n_init=1, max_iter=2).fit(X, labels[y])
+
     def test_a_hundred_classes(self):
         rng = np.random.default_rng(0)
         y = np.repeat(np.arange(100), 5)
@@ -359,6 +426,8 @@ class TestArguments:
             ("recipe", "magic"),
             ("max_iter", 0),
             ("batch_size", 0),
+            ("batch_size", 10**12),
+            ("max_iter", 10**12),
             ("learning_rate_init", 0.0),
             ("weight_decay", -1.0),
             ("validation_fraction", 1.0),

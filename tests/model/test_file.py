@@ -126,6 +126,11 @@ def damage(text: str) -> dict[str, str | bytes]:
         "class object": put(["output"], {"classes": [{}, []]}),
         "no output": put(["output"], {}),
         "deep": "[" * 100_000,
+        "thousands of digits": text.replace("54.5", "9" * 5000),
+        "no factors": put(["layers", 0, "processing"], "tanh_prod").replace(
+            '"w": 1.0, "b": 54.5', '"w": [], "b": []'
+        ),
+        "infinite class": text.replace('["a", "b"]', "[0, 1e400]"),
         "twice": text.replace('"version": 1', '"version": 1, "version": 1'),
     }
 
@@ -173,6 +178,13 @@ def test_no_nonsense_makes_a_model_or_a_crash(document):
         document = {**document, "format": "newron model", "version": 1}
     with pytest.raises(newron.ModelError):
         from_dict(document)
+
+
+def test_a_link_keeps_pointing(tmp_path):
+    (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
+    make_model(1).save(tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert newron.load(tmp_path / "real.json") == make_model(1)
 
 
 def test_a_missing_file_is_the_usual_error(tmp_path):

@@ -111,6 +111,8 @@ class TestRankScale:
             ((1.0, 1.0), (0.0, 1.0)),
             ((0.0, 1.0), (1.0, 0.0)),
             ((0.0, np.inf), (0.0, 1.0)),
+            ((0.0, 5e-324), (0.0, 1e300)),
+            ((0.0, 1.0), (-1.7e308, 1.7e308)),
         ],
     )
     def test_a_map_that_does_not_increase_is_refused(self, knots, ranks):
@@ -125,8 +127,12 @@ class TestModel:
             model.schema = None
         with pytest.raises(AttributeError, match="does not change"):
             del model.layers
-        with pytest.raises(ValueError, match="read-only"):
-            model.layers[0].w[:] = 0.0
+        layer = model.layers[0]
+        parts = [layer.w, layer.positions, layer.begin, Classes((0, 1)).array]
+        parts += RankScale((0.0, 1.0), (0.0, 1.0)).segments
+        for part in parts:
+            with pytest.raises(ValueError, match="read-only"):
+                part[:] = 0
 
     def test_models_are_equal_by_content(self):
         assert make_model(3) == make_model(3)
@@ -134,11 +140,36 @@ class TestModel:
         assert make_model(3) != make_model(4)
         assert make_model(3) != "a model"
 
+    def test_equal_models_hash_alike(self):
+        def make(labels, centre):
+            layer = Layer("linear", "sum", "identity", 1, [0], [0], [[1.0]], [[0.0]], centre=centre)
+            return Model(Schema((Column("x", 0.0, 1.0),)), [layer], Classes(labels))
+
+        assert make((0, 1), [0.0]) == make((0, 1), [-0.0])
+        assert hash(make((0, 1), [0.0])) == hash(make((0, 1), [-0.0]))
+        assert make((0, 1), [0.0]) != make((False, True), [0.0])
+
     def test_repr_is_one_line_and_str_tells_every_function(self):
         model = make_model(7)
         assert repr(model).startswith("<Model: ")
         assert "\n" not in repr(model)
-        assert str(model).count("\n") >= model.n_functions
+        for layer in model.layers:
+            for b in layer.b.ravel():
+                assert f"{b:g}" in str(model)
+        many = Model(
+            Schema((Column("x", 0.0, 1.0),)),
+            [Layer("linear", "sum", "identity", 3000, [0], [0], [[1.0]], [[0.0]])],
+            Classes(tuple(range(3000))),
+        )
+        assert len(repr(many)) < 200
+
+    def test_functions_of_one_input_are_told_on_one_line(self):
+        layer = Layer(
+            "heaviside", "sum", "identity", 1, [0, 0], [0, 0], [[1.0], [-1.0]], [[1.5], [4.0]],
+            alpha=[2.0, 3.0],
+        )  # fmt: skip
+        text = str(Model(Schema((Column("age", 0.0, 9.0),)), [layer], Classes((0, 1))))
+        assert "2 × [age ≥ 1.5] + 3 × [age ≤ 4]" in text
 
     def test_two_classes_are_decided_at_zero_and_more_by_the_first_highest(self):
         two, three = Classes(("a", "b")), Classes(("a", "b", "c"))
@@ -167,6 +198,7 @@ class TestModel:
             ([[1.0]], "2 columns"),
             ([1.0, 2.0], "2 columns"),
             ([["x", "y"]], "numbers"),
+            ([[1j, 2.0]], "numbers"),
         ],
     )
     def test_bad_rows_get_a_clear_error(self, rows, message):
@@ -184,6 +216,19 @@ class TestModel:
         assert model.predict(frame).tolist() == [21.0]
         with pytest.raises(InputError, match="'b'"):
             model.predict(frame[["a"]])
+        with pytest.raises(InputError, match="one column 'a', got 2"):
+            model.predict(pandas.concat([frame, frame], axis=1))
+        with pytest.raises(InputError, match="numbers"):
+            model.predict(frame.assign(a="x"))
+
+    def test_a_model_of_an_array_reads_a_frame_by_position(self):
+        pandas = pytest.importorskip("pandas")
+        layer = Layer("linear", "sum", "identity", 1, [0, 0], [0, 1], [[1.0], [10.0]], [[0.0]] * 2)
+        columns = (Column("x1", 0.0, 1.0), Column("x2", 0.0, 1.0))
+        model = Model(Schema(columns), [layer], Targets(("y",)))
+        assert model.predict(pandas.DataFrame([[1.0, 2.0]])).tolist() == [21.0]
+        frame = pandas.DataFrame({"x2": [2.0], "x1": [1.0]})
+        assert model.predict(frame).tolist() == [21.0]
 
     def test_no_rows_give_no_predictions(self):
         assert len(make_model(2).predict(np.empty((0, len(make_model(2).schema))))) == 0
@@ -219,7 +264,7 @@ class TestModel:
         with pytest.raises(ModelError):
             Schema(columns)
 
-    @pytest.mark.parametrize("labels", [("a",), ("a", "a")])
+    @pytest.mark.parametrize("labels", [("a",), ("a", "a"), (0, float("inf")), (None, 1), ((), 1)])
     def test_classes_must_be_several_and_differ(self, labels):
         with pytest.raises(ModelError):
             Classes(labels)

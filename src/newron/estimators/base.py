@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ from newron.model.model import Model
 from newron.model.network import LARGEST_INPUT, within_limits
 from newron.model.output import Output
 from newron.model.processing import get_processing
+from newron.model.schema import make_names
 from newron.training.architecture import Architecture, plan_architecture
 from newron.training.callback import ProgressLine
 from newron.training.encoding import SCALES
@@ -29,7 +31,7 @@ from newron.training.recipe import RECIPES, Recipe, get_recipe
 
 __all__ = ["NewronEstimator"]
 
-_OPTIONAL_COUNT = [None, Interval(Integral, 1, None, closed="left")]
+_OPTIONAL_COUNT = [None, Interval(Integral, 1, 2**31 - 1, closed="both")]
 _OPTIONAL_AMOUNT = [None, Interval(Real, 0, None, closed="left")]
 
 
@@ -116,6 +118,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         self, X: ArrayLike, y: ArrayLike, *, reset: bool, **how: Any
     ) -> tuple[Floats, NDArray[Any]]:
         _check_names(X)
+        reset = reset and not (self.warm_start and hasattr(self, "_fitted"))
         table, targets = validate_data(
             self, X, y, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=1, **how
         )
@@ -126,12 +129,17 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
     def _read_weights(self, sample_weight: ArrayLike | None, X: Floats) -> Floats | None:
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        return np.asarray(weights, np.float64)
+        weights = np.asarray(
+            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        )
+        largest = float(weights.max())
+        if largest > 0.0 and not 1e-100 < largest < 1e100:
+            weights = weights / largest  # sums of them must neither overflow nor vanish
+        return weights
 
     def _name_columns(self) -> tuple[str, ...]:
         if not hasattr(self, "feature_names_in_"):
-            return tuple(f"x{i}" for i in range(1, self.n_features_in_ + 1))
+            return make_names(self.n_features_in_)
         return tuple(self.feature_names_in_.tolist())
 
     def _plan_architecture(self, n_outputs: int) -> Architecture:
@@ -189,8 +197,13 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         before = None
         if one_pass or self.warm_start:
             before = self._continue_from(architecture, data, output)
+        if before is not None and not one_pass:
+            recipe = replace(recipe, blend_until=0.0)  # it is a step already
         if one_pass:
-            recipe = recipe.adjust(max_iter=1, n_init=1)
+            recipe = replace(
+                recipe, max_iter=1, n_init=1, schedule="constant", blend_until=0.0,
+                monitor="epoch", keep_best=False,
+            )  # fmt: skip
         plan = Plan(
             architecture,
             recipe,
@@ -222,12 +235,14 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         same = (
             fitted.wiring.architecture == architecture
             and fitted.encoding.schema.names == data.names
+            and fitted.encoding.scales == self.input_scale
+            and fitted.encoding.standardized == get_recipe(self.recipe, crisp=False).standardize
             and fitted.model.output == output
         )
         if not same:
             raise InputError(
-                "warm start: expected the network, columns and classes of the fit before, "
-                "got others; set warm_start=False or make a new estimator"
+                "expected the network, columns, classes and scales of the fit before to go on "
+                "from it, got others; set warm_start=False or make a new estimator"
             )
         return fitted
 

@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from newron.errors import InputError
+from newron.errors import InputError, ModelError
 from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
@@ -206,7 +206,13 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
 
     def _read_labels(self, y: Any) -> NDArray[Any]:
         check_classification_targets(y)
-        return np.asarray(column_or_1d(y, warn=True))
+        labels = np.asarray(column_or_1d(y, warn=True))
+        if labels.dtype.kind not in "OUSTbiuf":
+            raise InputError(
+                f"y: expected class labels that are text, whole numbers or booleans, "
+                f"got {labels.dtype}; turn them into text"
+            )
+        return labels
 
     def _read_classes(
         self, labels: NDArray[Any], classes: ArrayLike | None, first: bool
@@ -231,7 +237,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     ) -> Self:
         numbers = np.searchsorted(classes, labels)
         data = Data(X, numbers[:, None].astype(np.float64), weight, self._name_columns())
-        output = Classes(tuple(classes.tolist()))
+        output = _name_classes(classes)
         class_weight = self._weigh_classes(numbers, classes, weight)
         self._fit_data(data, output, class_weight, one_pass=one_pass)
         self.classes_ = classes
@@ -248,7 +254,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         if wanted == "balanced":
             counts = np.bincount(numbers, weight, minlength=len(classes))
             return np.where(counts > 0, counts.sum() / (len(classes) * counts.clip(1e-300)), 0.0)
-        return np.asarray(compute_class_weight(wanted, classes=classes, y=classes[numbers]))
+        weights = np.asarray(compute_class_weight(wanted, classes=classes, y=classes[numbers]))
+        if not np.all((weights >= 0.0) & (weights < 1e100)):
+            raise InputError(f"class_weight: expected weights from 0 on, got {wanted}")
+        return weights
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Give the scores: (n_rows,) for two classes, else (n_rows, n_classes)."""
@@ -270,3 +279,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         output = self.model_.output
         assert isinstance(output, Classes)  # noqa: S101 - a classifier's model
         return output
+
+
+def _name_classes(classes: NDArray[Any]) -> Classes:
+    try:
+        return Classes(tuple(classes.tolist()))
+    except ModelError as error:
+        raise InputError(f"y: {error}; turn them into text") from None

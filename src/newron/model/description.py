@@ -32,10 +32,15 @@ def summarize(model: Model) -> str:
     widths = "-".join(str(n) for n in [len(model.schema), *(x.n_neurons for x in model.layers)])
     kinds = list(dict.fromkeys(layer.processing for layer in model.layers))
     if isinstance(model.output, Classes):
-        what = "classes " + ", ".join(map(repr, model.output.labels))
+        what = "classes " + _list_some([repr(label) for label in model.output.labels])
     else:
-        what = "amounts " + ", ".join(model.output.names)
+        what = "amounts " + _list_some(list(model.output.names))
     return f"{' and '.join(kinds)} network {widths}, {model.n_functions} functions, {what}"
+
+
+def _list_some(words: list[str]) -> str:
+    shown = words if len(words) <= 6 else [*words[:5], f"… ({len(words)} in all)"]
+    return ", ".join(shown)
 
 
 def describe(model: Model) -> str:
@@ -67,9 +72,14 @@ def _describe_neuron(layer: Layer, j: int, name: str, names: list[str]) -> list[
     head = "counts how many hold of" if counts else _AGGREGATES[layer.aggregation]
     after = "" if layer.activation == "identity" else f", then {layer.activation}"
     lines = [f"{name} {head}{after}:"]
+    # Functions of one input are one curve, and told on one line.
+    curves: dict[int, list[str]] = {}
     for e in range(first, end):
         weight = "" if layer.alpha is None else f"{format_number(layer.alpha[e])} × "
-        lines.append(f"    {weight}{_describe_function(layer, e, names[layer.source[e]])}")
+        told = f"{weight}{_describe_function(layer, e, names[layer.source[e]])}"
+        curves.setdefault(int(layer.source[e]), []).append(told)
+    join = {"product": " × ", "min": ", ", "max": ", "}.get(layer.aggregation, " + ")
+    lines += ["    " + join.join(parts) for parts in curves.values()]
     if layer.centre is not None and layer.centre[j]:
         lines.append(f"    less {format_number(layer.centre[j])}")
     return lines

@@ -127,7 +127,7 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     """Write a model's file; it appears whole or not at all."""
     document = {"format": FORMAT, "version": VERSION, "made by": f"newron {__version__}"}
     text = _pretty({**document, **to_dict(model)}, "") + "\n"
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # what a link points to, not the link
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -172,10 +172,10 @@ def load(path: str | PathLike[str]) -> Model:
         document = json.loads(
             raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_no_duplicates
         )
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ModelFileError(f"{path}: expected a model in JSON, got {_reason(error)}") from None
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
+        raise ModelFileError(f"{path}: expected a model in JSON, got {_reason(error)}") from None
     try:
         return from_dict(document)
     except ModelError as error:
@@ -257,6 +257,8 @@ def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> L
             rows.append(_function_from(part, here, function.many_factors, signals))
             target.append(j)
     n_factors = len(rows[0]["w"]) if rows else 1
+    if n_factors < 1:
+        raise ModelFileError(f"{where}: expected at least one w and b in every function")
     if any(len(row[key]) != n_factors for row in rows for key in ("w", "b")):
         raise ModelFileError(f"{where}: expected as many w and b in every function")
     return Layer(

@@ -129,13 +129,15 @@ class Model:
         return self.output.predict_proba(self.scores(X))
 
     def _read(self, X: Any) -> NDArray[Any]:
-        if hasattr(X, "columns"):
-            X = self._pick_columns(X)
         try:
-            rows = np.asarray(X)
+            rows = self._pick_columns(X) if hasattr(X, "columns") else np.asarray(X)
+            if rows.dtype.kind == "c":
+                raise TypeError
             if rows.dtype not in (np.float64, np.float32):
                 rows = rows.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
             raise InputError("expected a table of numbers, got values that are not") from None
         if rows.ndim != 2 or rows.shape[1] != len(self.schema):
             raise InputError(
@@ -150,9 +152,12 @@ class Model:
         return rows
 
     def _pick_columns(self, frame: Any) -> Floats:
-        missing = [name for name in self.schema.names if name not in frame.columns]
-        if missing:
-            raise InputError(f"expected a column {missing[0]!r}, got none of that name")
+        there = list(frame.columns)
+        if self.schema.unnamed and not set(self.schema.names) & set(there):
+            return np.asarray(frame, np.float64)  # trained on an array: by position
+        for name in self.schema.names:
+            if there.count(name) != 1:
+                raise InputError(f"expected one column {name!r}, got {there.count(name)}")
         columns = [np.asarray(frame[name], dtype=np.float64) for name in self.schema.names]
         return np.stack(columns, axis=1)
 
@@ -185,7 +190,7 @@ class Model:
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two models are the same, parameter by parameter."""
-        return self.to_dict() == other.to_dict() if isinstance(other, Model) else NotImplemented
+        return self.fingerprint == other.fingerprint if isinstance(other, Model) else NotImplemented
 
     def __hash__(self) -> int:
         """Hash the content."""

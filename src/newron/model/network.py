@@ -89,6 +89,8 @@ class Layer:
         value = getattr(self, name)
         if value is not None:
             array = np.array(value, dtype=dtype)
+            if dtype is np.float64:
+                array += 0.0  # turns -0.0 into 0.0, its equal
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
@@ -135,8 +137,9 @@ class Layer:
     @cached_property
     def begin(self) -> Integers:
         """The first function of each neuron, and the end."""
-        ends = np.searchsorted(self.target, np.arange(self.n_neurons + 1))
-        return ends.astype(np.int32)
+        ends = np.searchsorted(self.target, np.arange(self.n_neurons + 1)).astype(np.int32)
+        ends.flags.writeable = False
+        return ends
 
     @cached_property
     def positions(self) -> Integers:
@@ -145,6 +148,7 @@ class Layer:
         table = np.full((int(counts.max(initial=0)), self.n_neurons), -1, np.int32)
         for j, (first, count) in enumerate(zip(self.begin, counts, strict=False)):
             table[:count, j] = np.arange(first, first + count)
+        table.flags.writeable = False
         return table
 
     def replace(self, **changes: Any) -> Layer:

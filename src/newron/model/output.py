@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,6 +32,9 @@ class Classes:
         """Check that there are classes, and that they differ."""
         if len(self.labels) < 2:
             raise ModelError(f"expected at least 2 classes, got {list(self.labels)}")
+        for label in self.labels:
+            if not isinstance(label, str | int | float) or label in (math.inf, -math.inf):
+                raise ModelError(f"expected classes that are text or numbers, got {label!r}")
         if len(set(self.labels)) != len(self.labels):
             raise ModelError(f"expected classes that differ, got {list(self.labels)}")
 
@@ -43,7 +47,9 @@ class Classes:
     def array(self) -> NDArray[Any]:
         """The labels as an array."""
         kinds = {type(label) for label in self.labels}
-        return np.array(self.labels, dtype=None if len(kinds) == 1 else object)
+        labels = np.array(self.labels, dtype=None if len(kinds) == 1 else object)
+        labels.flags.writeable = False
+        return labels
 
     def choose(self, scores: Floats) -> NDArray[np.intp]:
         """Give the number of the class of each row."""

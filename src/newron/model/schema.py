@@ -12,7 +12,7 @@ import numpy as np
 from newron.errors import ModelError
 from newron.model.arithmetic import Floats
 
-__all__ = ["Column", "RankScale", "Schema"]
+__all__ = ["Column", "RankScale", "Schema", "make_names"]
 
 MOST_KNOTS = 32
 
@@ -43,8 +43,12 @@ class RankScale:
             )
         for values in (self.knots, self.ranks):
             increasing = all(a < b for a, b in pairwise(values))
-            if not (increasing and all(map(math.isfinite, values))):
-                raise ModelError(f"knots and ranks must be finite and increase, got {values}")
+            if not (increasing and all(abs(v) <= 1e300 for v in values)):
+                raise ModelError(f"knots and ranks must increase within ±1e300, got {values}")
+        with np.errstate(over="ignore"):
+            slope = self.segments[2]
+        if not np.all((slope > 1e-305) & (slope < 1e305)):
+            raise ModelError("a rank scale is too steep or too flat to go there and back")
 
     @cached_property
     def segments(self) -> tuple[Floats, Floats, Floats]:
@@ -53,7 +57,10 @@ class RankScale:
         outside = (y[-1] - y[0]) / (x[-1] - x[0])
         inside = np.diff(y) / np.diff(x)
         slope = np.concatenate([[outside], inside, [outside]])
-        return np.concatenate([x[:1], x]), np.concatenate([y[:1], y]), slope
+        parts = np.concatenate([x[:1], x]), np.concatenate([y[:1], y]), slope
+        for part in parts:
+            part.flags.writeable = False
+        return parts
 
     def rank(self, x: Floats) -> Floats:
         """Map values of the column to ranks."""
@@ -82,9 +89,9 @@ class Column:
         """Check that name, range and values fit."""
         if not isinstance(self.name, str):
             raise ModelError(f"expected a column name that is text, got {self.name!r}")
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
+        if not (-1e300 <= self.low <= self.high <= 1e300):
             raise ModelError(
-                f"column {self.name!r}: expected low <= high, both finite, "
+                f"column {self.name!r}: expected low <= high within ±1e300, "
                 f"got {self.low} and {self.high}"
             )
         if self.values is not None and not all(map(math.isfinite, self.values)):
@@ -115,3 +122,13 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def unnamed(self) -> bool:
+        """Whether the names are those that columns of an array get."""
+        return self.names == make_names(len(self))
+
+
+def make_names(n: int) -> tuple[str, ...]:
+    """Name the columns of an array: x1, x2, ... as in the paper."""
+    return tuple(f"x{i}" for i in range(1, n + 1))

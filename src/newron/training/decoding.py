@@ -27,6 +27,7 @@ __all__ = ["Sample", "TargetScale", "decode", "snap"]
 _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
 _DIGITS = (3, 4, 5, 6, 8, 11)
+_FEW_ROWS = 10_000  # enough to rule out most shortenings before all rows are asked
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class Sample:
     y: Floats  # class numbers (n, 1), or amounts (n, targets)
     weight: Floats
 
+    def first(self, n: int) -> Sample:
+        """Give the first rows."""
+        return Sample(self.X[:n], self.y[:n], self.weight[:n])
+
 
 def decode(
     wiring: Wiring,
@@ -53,19 +58,24 @@ def decode(
     output: Output,
     sample: Sample,
     target_scale: TargetScale | None = None,
+    *,
+    partial: bool = False,
 ) -> Model:
-    """Make the model that the core trained; Heaviside thresholds are snapped."""
+    """Make the model that the core trained; Heaviside thresholds are snapped.
+
+    Where the sample is only a part of the rows that were trained on, thresholds
+    stay within a hundredth of the column's spread from where the core has them.
+    """
     layers: list[Layer] = []
     for places in wiring.layers:
-        layers.append(_decode_layer(places, params, encoding, sample.X, tuple(layers)))
+        steps = _Steps(encoding, sample.X, tuple(layers), partial)
+        layers.append(_decode_layer(places, params, encoding, steps))
     if target_scale is not None:
         layers[-1] = _unscale(layers[-1], target_scale)
     return Model(encoding.schema, layers, output)
 
 
-def _decode_layer(
-    places: LayerPlaces, params: Params, encoding: Encoding, X: Floats, before: tuple[Layer, ...]
-) -> Layer:
+def _decode_layer(places: LayerPlaces, params: Params, encoding: Encoding, steps: _Steps) -> Layer:
     plan = places.plan
     shape = (places.n_edges, plan.n_factors)
     w = params[places.w].reshape(shape).astype(np.float64)
@@ -73,14 +83,14 @@ def _decode_layer(
     n_channels = len(encoding.channels)
     source = np.array(places.source) - n_channels + len(encoding.schema)
     rank = np.zeros(places.n_edges, bool)
-    steps = _Steps(encoding, X, before) if get_processing(plan.processing).crisp else None
+    crisp = get_processing(plan.processing).crisp
     # Source by source: the values of one column at a time are enough.
     for e in np.argsort(places.source, kind="stable"):
         s = int(places.source[e])
         channel = encoding.channels[s] if s < n_channels else None
         if channel is not None:
             source[e] = channel.column
-        if steps is not None:
+        if crisp:
             w[e], b[e] = steps.place(s, channel, params[places.w][e], params[places.b][e])
         elif channel is not None:
             w[e] = np.clip(w[e] / channel.scale, -_LARGEST, _LARGEST)
@@ -104,8 +114,10 @@ def _decode_layer(
 class _Steps:
     """Places the steps of one Heaviside layer between the values it reads."""
 
-    def __init__(self, encoding: Encoding, X: Floats, before: tuple[Layer, ...]) -> None:
-        self.encoding, self.X, self.before = encoding, X, before
+    def __init__(
+        self, encoding: Encoding, X: Floats, before: tuple[Layer, ...], partial: bool
+    ) -> None:
+        self.encoding, self.X, self.before, self.partial = encoding, X, before, partial
         self.last: tuple[int, Floats] | None = None
 
     def place(
@@ -149,11 +161,14 @@ class _Steps:
         self, values: Floats, first: int, b: float, channel: Channel | None, *, at_or_above: bool
     ) -> float:
         """Place a threshold between values[first - 1] and values[first]."""
+        wanted = b if channel is None else float(channel.locate(np.array(b)))
         if 0 < first < len(values):
             low, high = float(values[first - 1]), float(values[first])
         else:
-            wanted = b if channel is None else float(channel.locate(np.array(b)))
             low, high = _outside(values, first, wanted)
+        if self.partial and channel is not None and low < wanted < high:
+            reach = 0.01 * channel.scale if channel.rank is None else 0.0
+            low, high = max(low, wanted - reach), min(high, wanted + reach)
         found = shortest_between(low, high)
         if found is None:
             return high if at_or_above else low
@@ -190,24 +205,26 @@ def _unscale(layer: Layer, target: TargetScale) -> Layer:
     centre = layer.centre * target.scale - target.shift
     if layer.alpha is not None:
         return layer.replace(alpha=layer.alpha * factor, centre=centre)
-    return layer.replace(w=layer.w * factor[:, None], centre=centre)
+    with np.errstate(over="ignore"):
+        w = np.clip(layer.w * factor[:, None], -_LARGEST, _LARGEST)
+    return layer.replace(w=w, centre=centre)
 
 
 # ---- snapping weights ----
 
 
-def snap(model: Model, sample: Sample, n_threads: int = 1) -> Model:
+def snap(model: Model, sample: Sample, n_threads: int = 1, *, partial: bool = False) -> Model:
     """Shorten all numbers as far as no training row notices.
 
     No class of a training row changes, and the loss grows by no more than a
-    ten-thousandth.
+    ten-thousandth. A partial sample cannot speak for all rows: more digits stay.
     """
-    before = _judge(model, sample, n_threads)
-    for digits in _DIGITS:
+    few = sample.first(_FEW_ROWS)
+    before = {len(s.X): _judge(model, s, n_threads) for s in (few, sample)}
+    for digits in _DIGITS[2:] if partial else _DIGITS:
         candidate = Model(model.schema, list(_shorten(model, digits)), model.output)
-        after = _judge(candidate, sample, n_threads)
-        same = np.array_equal(before.chosen, after.chosen) and after.tied <= before.tied
-        if same and after.loss <= before.loss * (1.0 + 1e-4) + 1e-9:
+        rows = [few, sample] if len(few.X) < len(sample.X) else [sample]
+        if all(before[len(s.X)].allows(_judge(candidate, s, n_threads)) for s in rows):
             return candidate
     return model
 
@@ -232,6 +249,11 @@ class _Judgement:
     chosen: NDArray[np.intp]
     loss: float
     tied: bool
+
+    def allows(self, after: _Judgement) -> bool:
+        """Tell whether nobody notices the change."""
+        same = np.array_equal(self.chosen, after.chosen) and after.tied <= self.tied
+        return same and after.loss <= self.loss * (1.0 + 1e-4) + 1e-9
 
 
 def _judge(model: Model, sample: Sample, n_threads: int) -> _Judgement:

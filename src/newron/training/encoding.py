@@ -44,6 +44,8 @@ class Encoding:
 
     schema: Schema
     channels: tuple[Channel, ...]
+    scales: str = "own"
+    standardized: bool = True
 
     def encode(self, X: Floats, index: np.ndarray | None = None) -> Params:
         """Turn rows of a table into channels, of shape (rows, channels)."""
@@ -78,13 +80,14 @@ def learn_encoding(
         if rank is not None:
             column = replace(column, rank_scale=rank)
         if scales != "rank" or rank is None:
-            shift, scale = scale_column(x, weight) if standardize else (0.0, 1.0)
-            channels.append(Channel(i, None, shift, scale))
+            shift, scale = scale_column(x, weight)
+            # Unscaled is still centred: b moves along, and float32 keeps its digits.
+            channels.append(Channel(i, None, shift, scale if standardize else 1.0))
         if rank is not None:
             shift, scale = scale_column(rank.rank(x), weight)
             channels.append(Channel(i, rank, shift, scale))
         columns.append(column)
-    return Encoding(Schema(tuple(columns)), tuple(channels))
+    return Encoding(Schema(tuple(columns)), tuple(channels), scales, standardize)
 
 
 def _describe_column(name: str, x: Floats) -> Column:
@@ -103,8 +106,8 @@ def scale_column(x: Floats, weight: Floats) -> tuple[float, float]:
     small, share = x / size, weight / weight.sum()
     mean = float(np.sum(small * share))
     spread = float(np.sqrt(np.sum((small - mean) ** 2 * share)))
-    # A spread at the level of rounding is that of a constant.
-    return mean * size, spread * size if spread > 1e-14 else size
+    # A spread at the level of rounding is that of a constant. Its inverse must be finite.
+    return mean * size, max(spread * size if spread > 1e-14 else size, 1e-300)
 
 
 def _learn_ranks(x: Floats, weight: Floats) -> RankScale | None:

@@ -77,8 +77,11 @@ def fit_network(data: Data, plan: Plan, before: Fitted | None = None) -> Fitted:
     trained = _train(table, y, plan, wiring, before)
     del table, y  # decoding looks at the user's rows alone: hold the data once
     sample = _make_sample(data)
-    model = decode(wiring, trained.params, encoding, plan.output, sample, target_scale)
-    snapped = snap(model, sample, plan.n_threads)
+    partial = before is not None  # rows of earlier calls are not here
+    model = decode(
+        wiring, trained.params, encoding, plan.output, sample, target_scale, partial=partial
+    )
+    snapped = snap(model, sample, plan.n_threads, partial=partial)
     return Fitted(snapped, trained, wiring, encoding, target_scale)
 
 
@@ -100,7 +103,8 @@ def _train(
         starts,
         [int(s.generate_state(1, np.uint64)[0]) for s in seeds],
         validation=validation,
-        resume=before.trained.state if before is not None else None,
+        resume=before.trained.state if before is not None and not plan.recipe.keep_best else None,
+        measure_start=before is not None and plan.recipe.keep_best,
         n_threads=plan.n_threads,
         callbacks=plan.callbacks,
     )

@@ -64,13 +64,15 @@ def train(
     *,
     validation: CoreTable | None = None,
     resume: AdamState | None = None,
+    measure_start: bool = False,
     n_threads: int = 1,
     callbacks: Sequence[Callback] = (),
 ) -> Trained:
     """Train all starts and keep the best.
 
-    With ``resume`` the first start goes on with that state of Adam. Ctrl-C ends
-    training early and keeps the best so far.
+    With ``resume`` the first start goes on with that state of Adam. With
+    ``measure_start`` the starts themselves count among the weights that may be
+    kept. Ctrl-C ends training early and keeps the best so far.
     """
     trainer = _core.Trainer(
         wiring.make_network(),
@@ -78,7 +80,7 @@ def train(
         None
         if validation is None
         else _core.Table(validation.x, validation.targets, validation.weight),
-        _settings(recipe, loss, watch_validation=validation is not None),
+        _settings(recipe, loss, validation is not None, measure_start),
         np.stack(starts),
         np.array(seeds, np.uint64),
         wiring.make_shares(),
@@ -127,7 +129,9 @@ def _rank(loss: float) -> float:
     return loss if math.isfinite(loss) else math.inf
 
 
-def _settings(recipe: Recipe, loss: str, *, watch_validation: bool) -> _core.Settings:
+def _settings(
+    recipe: Recipe, loss: str, watch_validation: bool, measure_start: bool
+) -> _core.Settings:
     settings = _core.Settings()
     settings.loss = getattr(_core.Loss, loss)
     settings.schedule = getattr(_core.Schedule, recipe.schedule)
@@ -141,6 +145,7 @@ def _settings(recipe: Recipe, loss: str, *, watch_validation: bool) -> _core.Set
     settings.rate = recipe.learning_rate_init
     settings.blend_until = recipe.blend_until
     settings.keep_best = recipe.keep_best or watch_validation
+    settings.measure_start = measure_start
     return settings
 
 
@@ -150,8 +155,8 @@ def _collect(run: _core.Run, number: int, interrupted: bool) -> Trained:
     diverged = run.status == _core.Status.diverged and not math.isfinite(run.best)
     if diverged or not np.all(np.isfinite(params)):
         raise TrainingError(
-            "expected a finite loss, got none from any start: the sums overflow; choose a "
-            "bounded processing function, another aggregation, or fewer inputs"
+            "expected a finite loss, got none from any start: the sums overflow; choose a lower "
+            "learning_rate_init, a bounded processing function or another aggregation"
         )
     state = AdamState(params, run.mean(), run.square(), run.steps)
     return Trained(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from newron.errors import InputError
 
@@ -83,6 +83,3 @@ def get_recipe(name: object, *, crisp: bool) -> Recipe:
     if name == "gradient":
         return Recipe(schedule="one_cycle", blend_until=0.7) if crisp else Recipe()
     raise InputError(f"expected a recipe among {', '.join(RECIPES)}, got {name!r}")
-
-
-SETTINGS = tuple(field.name for field in fields(Recipe))

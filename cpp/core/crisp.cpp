@@ -1,0 +1,388 @@
+#include "crisp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace newron {
+
+namespace {
+constexpr int kPartRows = 4096;
+// An improvement must be worth more than rounding.
+constexpr double kLeastGain = 1e-9;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+}  // namespace
+
+// ---- losses of one row ----
+
+double RankTable::row_loss(int row, const double* z) const {
+  const double weight = weights[row];
+  if (loss == Loss::binary) {
+    const double tail = std::log1p(std::exp(-std::fabs(z[0])));
+    return weight * (std::max(z[0], 0.0) + tail - targets[row] * z[0]);
+  }
+  if (loss == Loss::squared) {
+    double sum = 0.0;
+    for (int k = 0; k < n_outputs; ++k) {
+      const double error = z[k] - targets[at(row) * at(n_outputs) + at(k)];
+      sum += error * error;
+    }
+    return weight * sum / n_outputs;
+  }
+  const double top = *std::max_element(z, z + n_outputs);
+  double sum = 0.0;
+  for (int k = 0; k < n_outputs; ++k) sum += std::exp(z[k] - top);
+  return weight * (std::log(sum) + top - z[static_cast<int>(targets[row])]);
+}
+
+void RankTable::row_slopes(int row, const double* z, double* slope, double* curve) const {
+  const double weight = weights[row];
+  if (loss == Loss::binary) {
+    const double p = 1.0 / (1.0 + std::exp(-z[0]));
+    slope[0] = weight * (p - targets[row]);
+    curve[0] = weight * std::max(p * (1.0 - p), 1e-6);
+    return;
+  }
+  if (loss == Loss::squared) {
+    for (int k = 0; k < n_outputs; ++k) {
+      slope[k] = 2.0 * weight * (z[k] - targets[at(row) * at(n_outputs) + at(k)]) / n_outputs;
+      curve[k] = 2.0 * weight / n_outputs;
+    }
+    return;
+  }
+  const double top = *std::max_element(z, z + n_outputs);
+  double sum = 0.0;
+  for (int k = 0; k < n_outputs; ++k) sum += std::exp(z[k] - top);
+  const int label = static_cast<int>(targets[row]);
+  for (int k = 0; k < n_outputs; ++k) {
+    const double p = std::exp(z[k] - top) / sum;
+    slope[k] = weight * (p - (k == label ? 1.0 : 0.0));
+    curve[k] = weight * std::max(p * (1.0 - p), 1e-6);
+  }
+}
+
+bool RankTable::row_wrong(int row, const double* z) const {
+  if (loss == Loss::squared) return false;
+  if (loss == Loss::binary) return (z[0] >= 0.0) != (targets[row] >= 0.5f);
+  return std::max_element(z, z + n_outputs) - z != static_cast<int>(targets[row]);
+}
+
+// ---- evaluating ----
+
+CrispNetwork::CrispNetwork(const RankTable& table, CrispShape shape)
+    : table_(table), shape_(std::move(shape)) {
+  index_readers();
+  recount();
+}
+
+int CrispNetwork::n_values(int signal) const {
+  if (signal < table_.n_columns) return table_.n_bins[signal];
+  const int neuron = signal - table_.n_columns;
+  return shape_.begin[at(neuron + 1)] - shape_.begin[at(neuron)] + 1;
+}
+
+void CrispNetwork::index_readers() {
+  readers_.assign(at(table_.n_columns + n_neurons()), {});
+  for (int j = 0; j < n_neurons(); ++j) {
+    for (int e = shape_.begin[at(j)]; e < shape_.begin[at(j + 1)]; ++e) {
+      readers_[at(shape_.conditions[at(e)].source)].push_back({j, e});
+    }
+  }
+  for (int t = 0; t < static_cast<int>(shape_.terms.size()); ++t) {
+    readers_[at(shape_.terms[at(t)].source)].push_back({-1, t});
+  }
+}
+
+void CrispNetwork::recount() {
+  counts_.assign(at(n_neurons()), std::vector<Rank>(at(table_.n_rows), 0));
+  scores_.assign(at(table_.n_rows) * at(table_.n_outputs), 0.0);
+  for (int row = 0; row < table_.n_rows; ++row) evaluate_row(row);
+}
+
+void CrispNetwork::add_score(int term, double times, double* scores) const {
+  const int only = shape_.only[at(term)];
+  const double* weight = shape_.weight.data() + at(term) * at(table_.n_outputs);
+  if (only >= 0) {
+    scores[only] += times * weight[only];
+  } else {
+    for (int k = 0; k < table_.n_outputs; ++k) scores[k] += times * weight[k];
+  }
+}
+
+void CrispNetwork::evaluate_row(int row) {
+  for (int j = 0; j < n_neurons(); ++j) {
+    int count = 0;
+    for (int e = shape_.begin[at(j)]; e < shape_.begin[at(j + 1)]; ++e) {
+      const Condition& condition = shape_.conditions[at(e)];
+      count += condition.holds(value(condition.source, row));
+    }
+    counts_[at(j)][at(row)] = static_cast<Rank>(count);
+  }
+  double* z = scores_.data() + at(row) * at(table_.n_outputs);
+  for (int k = 0; k < table_.n_outputs; ++k) z[k] = -shape_.centre[at(k)];
+  for (int t = 0; t < static_cast<int>(shape_.terms.size()); ++t) {
+    const Condition& term = shape_.terms[at(t)];
+    if (term.holds(value(term.source, row))) add_score(t, 1.0, z);
+  }
+}
+
+double CrispNetwork::loss() const {
+  double sum = 0.0;
+  for (int row = 0; row < table_.n_rows; ++row) sum += table_.row_loss(row, scores(row));
+  return sum / table_.total_weight;
+}
+
+int CrispNetwork::count_wrong() const {
+  int wrong = 0;
+  for (int row = 0; row < table_.n_rows; ++row) wrong += table_.row_wrong(row, scores(row));
+  return wrong;
+}
+
+double CrispNetwork::objective(double ridge) const {
+  double sum = 0.0;
+  for (const double weight : shape_.weight) sum += weight * weight;
+  return loss() * table_.total_weight + 0.5 * ridge * sum;
+}
+
+// ---- polish: every condition's threshold and direction by the exact loss ----
+
+// The scores of a row if a neuron's count were another one; `changed` is scratch.
+void CrispNetwork::scores_with(int row, Changed first, double* z,
+                               std::vector<Changed>& changed) const {
+  std::copy(scores(row), scores(row) + table_.n_outputs, z);
+  changed.assign(1, first);
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    const int signal = table_.n_columns + changed[i].neuron;
+    const int before = value(signal, row), after = changed[i].count;
+    for (const Reader& reader : readers_[at(signal)]) {
+      const Condition& condition =
+          reader.neuron < 0 ? shape_.terms[at(reader.index)] : shape_.conditions[at(reader.index)];
+      const int change = condition.holds(after) - condition.holds(before);
+      if (change == 0) continue;
+      if (reader.neuron < 0) {
+        add_score(reader.index, change, z);
+        continue;
+      }
+      auto known = std::find_if(changed.begin() + static_cast<std::ptrdiff_t>(i) + 1, changed.end(),
+                                [&](const Changed& c) { return c.neuron == reader.neuron; });
+      if (known == changed.end()) {
+        changed.push_back({reader.neuron, value(table_.n_columns + reader.neuron, row)});
+        known = changed.end() - 1;
+      }
+      known->count += change;
+    }
+    // A neuron is read only when all before it are settled.
+    std::sort(changed.begin() + static_cast<std::ptrdiff_t>(i) + 1, changed.end(),
+              [](const Changed& a, const Changed& b) { return a.neuron < b.neuron; });
+  }
+}
+
+// For each row, the loss with the condition on less that with it off.
+void CrispNetwork::find_differences(int neuron, int index, std::vector<double>& difference,
+                                    Team& team) const {
+  difference.resize(at(table_.n_rows));
+  const int parts = (table_.n_rows + kPartRows - 1) / kPartRows;
+  team.run(parts, [&](int part, int) {
+    std::vector<double> on(at(table_.n_outputs)), off(at(table_.n_outputs));
+    std::vector<Changed> scratch;
+    const int end = std::min((part + 1) * kPartRows, table_.n_rows);
+    for (int row = part * kPartRows; row < end; ++row) {
+      if (neuron < 0) {
+        const Condition& term = shape_.terms[at(index)];
+        const bool holds = term.holds(value(term.source, row));
+        std::copy(scores(row), scores(row) + table_.n_outputs, on.begin());
+        off = on;
+        add_score(index, holds ? -1.0 : 1.0, holds ? off.data() : on.data());
+      } else {
+        const Condition& condition = shape_.conditions[at(index)];
+        const int count = value(table_.n_columns + neuron, row);
+        const int without = count - condition.holds(value(condition.source, row));
+        scores_with(row, {neuron, without + 1}, on.data(), scratch);
+        scores_with(row, {neuron, without}, off.data(), scratch);
+      }
+      difference[at(row)] =
+          on == off ? 0.0 : table_.row_loss(row, on.data()) - table_.row_loss(row, off.data());
+    }
+  });
+}
+
+namespace {
+
+struct Choice {
+  double sum = std::numeric_limits<double>::infinity();
+  Condition condition = {-1, 0, 0};
+};
+
+// The cut and sign of one signal whose rows have the least sum of differences.
+Choice choose_cut(int source, const Rank* values, int n_values, int n_rows,
+                  const std::vector<double>& difference) {
+  std::vector<double> sums(at(n_values), 0.0);
+  for (int row = 0; row < n_rows; ++row) sums[values[row]] += difference[at(row)];
+  double total = 0.0;
+  for (const double sum : sums) total += sum;
+  Choice best;
+  double below = 0.0;
+  for (int cut = 0; cut <= n_values; ++cut) {
+    if (total - below < best.sum) best = {total - below, {source, 1, cut}};
+    if (below < best.sum) best = {below, {source, -1, cut}};
+    if (cut < n_values) below += sums[at(cut)];
+  }
+  return best;
+}
+
+}  // namespace
+
+bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings, Team& team) {
+  std::vector<double> difference;
+  find_differences(neuron, index, difference, team);
+  Condition& condition = neuron < 0 ? shape_.terms[at(index)] : shape_.conditions[at(index)];
+  double now = 0.0, size = 0.0;
+  for (int row = 0; row < table_.n_rows; ++row) {
+    if (condition.holds(value(condition.source, row))) now += difference[at(row)];
+    size += std::fabs(difference[at(row)]);
+  }
+  const bool on_column = condition.source < table_.n_columns;
+  Choice best;
+  if (on_column && settings.other_columns) {
+    std::vector<Choice> choices(at(table_.n_columns));
+    team.run(table_.n_columns, [&](int c, int) {
+      choices[at(c)] = choose_cut(c, table_.column(c), table_.n_bins[c], table_.n_rows, difference);
+    });
+    for (const Choice& choice : choices) {
+      if (choice.sum < best.sum - kLeastGain * size) best = choice;
+    }
+  } else {
+    best = choose_cut(condition.source, values(condition.source), n_values(condition.source),
+                      table_.n_rows, difference);
+  }
+  if (!(best.sum < now - kLeastGain * (size + 1.0))) return false;
+  const Condition before = condition;
+  condition = best.condition;
+  for (int row = 0; row < table_.n_rows; ++row) {
+    if (before.holds(value(before.source, row)) != condition.holds(value(condition.source, row))) {
+      evaluate_row(row);
+    }
+  }
+  if (before.source != condition.source) index_readers();
+  return true;
+}
+
+int CrispNetwork::polish(const PolishSettings& settings, Team& team) {
+  int changed = 0;
+  for (int j = 0; j < n_neurons(); ++j) {
+    for (int e = shape_.begin[at(j)]; e < shape_.begin[at(j + 1)]; ++e) {
+      changed += improve(j, e, settings, team);
+    }
+  }
+  for (int t = 0; t < static_cast<int>(shape_.terms.size()); ++t) {
+    changed += improve(-1, t, settings, team);
+  }
+  return changed;
+}
+
+// ---- refit: weights and centres by Newton steps ----
+
+void CrispNetwork::refresh(int row) {
+  const std::size_t first = at(row) * at(table_.n_outputs);
+  table_.row_slopes(row, scores(row), slope_.data() + first, curve_.data() + first);
+}
+
+void CrispNetwork::step_weight(int term, int output, double ridge) {
+  const std::size_t k = at(table_.n_outputs);
+  double& weight = shape_.weight[at(term) * k + at(output)];
+  double slope = ridge * weight, curve = ridge;
+  for (const int row : active_[at(term)]) {
+    slope += slope_[at(row) * k + at(output)];
+    curve += curve_[at(row) * k + at(output)];
+  }
+  if (!(curve > 0.0)) return;
+  const double step = std::clamp(-slope / curve, -2.0, 2.0);
+  weight += step;
+  for (const int row : active_[at(term)]) scores_[at(row) * k + at(output)] += step;
+}
+
+void CrispNetwork::step_centre(int output) {
+  const std::size_t k = at(table_.n_outputs);
+  double slope = 0.0, curve = 1e-9;
+  for (int row = 0; row < table_.n_rows; ++row) {
+    slope += slope_[at(row) * k + at(output)];
+    curve += curve_[at(row) * k + at(output)];
+  }
+  const double step = std::clamp(-slope / curve, -2.0, 2.0);
+  shape_.centre[at(output)] -= step;
+  for (int row = 0; row < table_.n_rows; ++row) scores_[at(row) * k + at(output)] += step;
+}
+
+void CrispNetwork::refit(int sweeps, double ridge) {
+  const int n_terms = static_cast<int>(shape_.terms.size());
+  const double before = objective(ridge);
+  const CrispShape kept = shape_;
+  active_.assign(at(n_terms), {});
+  for (int t = 0; t < n_terms; ++t) {
+    const Condition& term = shape_.terms[at(t)];
+    const Rank* x = values(term.source);
+    for (int row = 0; row < table_.n_rows; ++row) {
+      if (term.holds(x[row])) active_[at(t)].push_back(row);
+    }
+  }
+  slope_.assign(scores_.size(), 0.0);
+  curve_.assign(scores_.size(), 0.0);
+  for (int row = 0; row < table_.n_rows; ++row) refresh(row);
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (int k = 0; k < table_.n_outputs; ++k) step_centre(k);
+    for (int row = 0; row < table_.n_rows; ++row) refresh(row);
+    for (int t = 0; t < n_terms; ++t) {
+      const int only = shape_.only[at(t)];
+      const int first = only < 0 ? 0 : only, end = only < 0 ? table_.n_outputs : only + 1;
+      for (int k = first; k < end; ++k) step_weight(t, k, ridge);
+      for (const int row : active_[at(t)]) refresh(row);
+    }
+  }
+  active_.clear();
+  slope_.clear();
+  curve_.clear();
+  if (objective(ridge) <= before) return;
+  shape_ = kept;  // Newton steps can overshoot; then nothing is changed
+  recount();
+}
+
+// ---- growing ----
+
+void CrispNetwork::add_term(const std::vector<Condition>& conditions, int need) {
+  Condition term = conditions[0];
+  if (conditions.size() > 1) {
+    shape_.conditions.insert(shape_.conditions.end(), conditions.begin(), conditions.end());
+    shape_.begin.push_back(static_cast<int>(shape_.conditions.size()));
+    term = {table_.n_columns + n_neurons() - 1, 1, need};
+  }
+  shape_.terms.push_back(term);
+  shape_.only.push_back(-1);
+  shape_.weight.insert(shape_.weight.end(), at(table_.n_outputs), 0.0);
+  index_readers();
+  if (conditions.size() == 1) return;
+  std::vector<Rank> counts(at(table_.n_rows), 0);
+  for (const Condition& condition : conditions) {
+    const Rank* x = table_.column(condition.source);
+    for (int row = 0; row < table_.n_rows; ++row) {
+      counts[at(row)] = static_cast<Rank>(counts[at(row)] + condition.holds(x[row]));
+    }
+  }
+  counts_.push_back(std::move(counts));
+}
+
+// Keeps the first terms and the neurons that they read; for grown networks, whose
+// neurons come in the order of their terms.
+void CrispNetwork::keep_terms(int n) {
+  int neurons = 0;
+  for (int t = 0; t < n; ++t) neurons += shape_.terms[at(t)].source >= table_.n_columns;
+  shape_.terms.resize(at(n));
+  shape_.only.resize(at(n));
+  shape_.weight.resize(at(n) * at(table_.n_outputs));
+  shape_.begin.resize(at(neurons + 1));
+  shape_.conditions.resize(at(shape_.begin.back()));
+  index_readers();
+  recount();
+}
+
+}  // namespace newron

@@ -1,0 +1,137 @@
+// Networks of steps on whole numbers: what a Heaviside network is once its
+// thresholds are told by rank. Every change of a threshold can be judged by the
+// exact loss, because a step's rows are either on or off.
+//
+// Hidden neurons count conditions. The output adds terms: a term is one condition
+// on an input or on a hidden neuron's count, with a weight for each output.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "network.h"
+#include "team.h"
+
+namespace newron {
+
+using Rank = std::uint16_t;
+
+// value >= cut for sign +1, value < cut for sign -1.
+struct Condition {
+  int source;
+  int sign;
+  int cut;
+
+  bool holds(int value) const { return (value >= cut) == (sign > 0); }
+  bool operator==(const Condition& other) const {
+    return source == other.source && sign == other.sign && cut == other.cut;
+  }
+};
+
+// The rows to train on, column by column, each value as its rank.
+struct RankTable {
+  int n_rows;
+  int n_columns;
+  int n_outputs;
+  Loss loss;
+  const Rank* ranks;     // [column][row]
+  const int* n_bins;     // of each column
+  const float* targets;  // [row][output] for squared loss, else [row]
+  const double* weights;
+  double total_weight;
+
+  const Rank* column(int c) const {
+    return ranks + static_cast<std::size_t>(c) * static_cast<std::size_t>(n_rows);
+  }
+  // The weighted loss of a row with these scores, and its derivatives.
+  double row_loss(int row, const double* scores) const;
+  void row_slopes(int row, const double* scores, double* slope, double* curve) const;
+  bool row_wrong(int row, const double* scores) const;
+};
+
+// A neuron's conditions read columns or neurons before it. Signals: columns
+// first, then neurons.
+struct CrispShape {
+  std::vector<int> begin = {0};  // first condition of each neuron, and the end
+  std::vector<Condition> conditions;
+  std::vector<Condition> terms;
+  std::vector<int> only;       // the one output of a term, or -1: all
+  std::vector<double> weight;  // [term][output]
+  std::vector<double> centre;  // [output]
+};
+
+struct PolishSettings {
+  bool other_columns = false;  // may a condition on a column move to another one?
+  double ridge = 0.1;
+};
+
+class CrispNetwork {
+ public:
+  CrispNetwork(const RankTable& table, CrispShape shape);
+
+  // The loss over all rows by the weight of all rows, without the ridge.
+  double loss() const;
+  int count_wrong() const;
+  // What polish and refit lower: the summed loss and half the ridge times the
+  // squared weights.
+  double objective(double ridge) const;
+
+  // One sweep of coordinate descent over all conditions; how many changed.
+  int polish(const PolishSettings& settings, Team& team);
+  // Cyclic Newton steps on weights and centres; never raises the objective.
+  void refit(int sweeps, double ridge);
+
+  // A new term; conditions on columns. Several make a hidden neuron that needs
+  // `need` of them.
+  void add_term(const std::vector<Condition>& conditions, int need);
+  void keep_terms(int n);
+
+  const CrispShape& shape() const { return shape_; }
+  const RankTable& table() const { return table_; }
+  const double* scores(int row) const {
+    return scores_.data() + static_cast<std::size_t>(row) * table_.n_outputs;
+  }
+
+ private:
+  struct Reader {
+    int neuron;  // or -1: a term
+    int index;   // of the condition or the term
+  };
+
+  int n_neurons() const { return static_cast<int>(shape_.begin.size()) - 1; }
+  int value(int signal, int row) const {
+    return signal < table_.n_columns ? table_.column(signal)[row]
+                                     : counts_[static_cast<std::size_t>(signal - table_.n_columns)]
+                                              [static_cast<std::size_t>(row)];
+  }
+  int n_values(int signal) const;
+  const Rank* values(int signal) const {
+    return signal < table_.n_columns
+               ? table_.column(signal)
+               : counts_[static_cast<std::size_t>(signal - table_.n_columns)].data();
+  }
+  void index_readers();
+  void recount();
+  void evaluate_row(int row);
+  void add_score(int term, double times, double* scores) const;
+  // A neuron and its count, were some condition another one.
+  struct Changed {
+    int neuron, count;
+  };
+  void scores_with(int row, Changed first, double* scores, std::vector<Changed>& changed) const;
+  void find_differences(int neuron, int index, std::vector<double>& difference, Team& team) const;
+  bool improve(int neuron, int index, const PolishSettings& settings, Team& team);
+  void step_weight(int term, int output, double ridge);
+  void step_centre(int output);
+  void refresh(int row);
+
+  RankTable table_;
+  CrispShape shape_;
+  std::vector<std::vector<Reader>> readers_;  // of each signal
+  std::vector<std::vector<Rank>> counts_;     // of each neuron, by row
+  std::vector<std::vector<int>> active_;      // rows of each term, while refitting
+  std::vector<double> scores_;                // [row][output]
+  std::vector<double> slope_, curve_;         // [row][output], while refitting
+};
+
+}  // namespace newron

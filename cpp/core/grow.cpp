@@ -1,0 +1,229 @@
+#include "grow.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace newron {
+
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+CrispShape empty_shape(const RankTable& table) {
+  CrispShape shape;
+  shape.centre.assign(at(table.n_outputs), 0.0);
+  return shape;
+}
+
+bool better(const Candidate& a, const Candidate& b) { return a.score > b.score; }
+
+}  // namespace
+
+Grower::Grower(const RankTable& table, const GrowSettings& settings, int n_threads)
+    : settings_(settings), team_(n_threads), network_(table, empty_shape(table)) {
+  network_.refit(20, settings_.ridge);
+}
+
+// ---- the slopes and curvatures of the loss, as the network stands ----
+
+void Grower::measure() {
+  const RankTable& table = network_.table();
+  const std::size_t k = at(table.n_outputs);
+  slope_.resize(at(table.n_rows) * k);
+  curve_.resize(at(table.n_rows) * k);
+  for (int row = 0; row < table.n_rows; ++row) {
+    table.row_slopes(row, network_.scores(row), slope_.data() + at(row) * k,
+                     curve_.data() + at(row) * k);
+  }
+  all_ = total(nullptr);
+  base_ = 0.0;
+  for (std::size_t i = 0; i < k; ++i) {
+    base_ += all_.slope[i] * all_.slope[i] / (all_.curve[i] + settings_.ridge);
+  }
+}
+
+Grower::Sums Grower::total(const std::vector<int>* rows) const {
+  const RankTable& table = network_.table();
+  const std::size_t k = at(table.n_outputs);
+  Sums sums = {std::vector<double>(k, 0.0), std::vector<double>(k, 0.0), 0.0};
+  const int n = rows == nullptr ? table.n_rows : static_cast<int>(rows->size());
+  for (int i = 0; i < n; ++i) {
+    const int row = rows == nullptr ? i : (*rows)[at(i)];
+    for (std::size_t o = 0; o < k; ++o) {
+      sums.slope[o] += slope_[at(row) * k + o];
+      sums.curve[o] += curve_[at(row) * k + o];
+    }
+    sums.weight += table.weights[row];
+  }
+  return sums;
+}
+
+// By bin: slopes of all outputs, curvatures of all outputs, weight.
+void Grower::fill(int column, const std::vector<int>* rows, std::vector<double>& histogram) const {
+  const RankTable& table = network_.table();
+  const std::size_t k = at(table.n_outputs), width = 2 * k + 1;
+  histogram.assign(at(table.n_bins[column]) * width, 0.0);
+  const Rank* x = table.column(column);
+  const int n = rows == nullptr ? table.n_rows : static_cast<int>(rows->size());
+  for (int i = 0; i < n; ++i) {
+    const int row = rows == nullptr ? i : (*rows)[at(i)];
+    double* bin = histogram.data() + x[row] * width;
+    for (std::size_t o = 0; o < k; ++o) {
+      bin[o] += slope_[at(row) * k + o];
+      bin[k + o] += curve_[at(row) * k + o];
+    }
+    bin[2 * k] += table.weights[row];
+  }
+}
+
+// What a Newton step of a term would gain that is on for the fixed rows and for
+// rows with these sums; 0 if too few rows are on either side.
+double Grower::gain(const double* slope, const double* curve, double weight,
+                    const Sums& fixed) const {
+  const double on = fixed.weight + weight;
+  if (on < settings_.least_weight || all_.weight - on < settings_.least_weight) return 0.0;
+  double sum = -base_;
+  for (std::size_t o = 0; o < all_.slope.size(); ++o) {
+    const double s = fixed.slope[o] + slope[o], c = fixed.curve[o] + curve[o];
+    const double rest = all_.slope[o] - s, room = std::max(all_.curve[o] - c, 0.0);
+    sum += s * s / (c + settings_.ridge) + rest * rest / (room + settings_.ridge);
+  }
+  return std::max(0.5 * sum, 0.0);
+}
+
+// ---- the search ----
+
+// The best condition of each direction on one column, and its best window.
+void Grower::scan(int column, const std::vector<int>* rows, const Sums& fixed, bool windows,
+                  std::vector<Candidate>& found) const {
+  const int bins = network_.table().n_bins[column];
+  if (bins < 2) return;
+  const std::size_t k = all_.slope.size(), width = 2 * k + 1;
+  std::vector<double> histogram;
+  fill(column, rows, histogram);
+  // Running sums: before[b] is that of the bins under b.
+  std::vector<double> before(at(bins + 1) * width, 0.0);
+  for (int b = 0; b < bins; ++b) {
+    for (std::size_t i = 0; i < width; ++i) {
+      before[at(b + 1) * width + i] = before[at(b) * width + i] + histogram[at(b) * width + i];
+    }
+  }
+  std::vector<double> part(width);
+  const auto gain_of = [&](int low, int high) {
+    for (std::size_t i = 0; i < width; ++i) {
+      part[i] = before[at(high) * width + i] - before[at(low) * width + i];
+    }
+    return gain(part.data(), part.data() + k, part[2 * k], fixed);
+  };
+  Candidate up, down, window;
+  for (int cut = 1; cut < bins; ++cut) {
+    const double below = gain_of(0, cut), above = gain_of(cut, bins);
+    if (above > up.gain) up = {above, 0.0, {{column, 1, cut}}, 1};
+    if (below > down.gain) down = {below, 0.0, {{column, -1, cut}}, 1};
+  }
+  if (windows) {
+    for (int low = 1; low < bins - 1; ++low) {
+      for (int high = low + 1; high < bins; ++high) {
+        const double inside = gain_of(low, high);
+        if (inside > window.gain) window = {inside, 0.0, {{column, 1, low}, {column, -1, high}}, 2};
+      }
+    }
+  }
+  for (Candidate* candidate : {&up, &down, &window}) {
+    if (candidate->gain > 0.0) found.push_back(std::move(*candidate));
+  }
+}
+
+// All columns' best ways to make a term longer; `need` is that of the result less
+// what a new part adds.
+std::vector<Candidate> Grower::scan_columns(const std::vector<int>* rows, const Sums& fixed,
+                                            bool windows, const Candidate& from, int need) {
+  const int columns = network_.table().n_columns;
+  std::vector<std::vector<Candidate>> found(at(columns));
+  team_.run(columns, [&](int c, int) { scan(c, rows, fixed, windows, found[at(c)]); });
+  std::vector<Candidate> out;
+  for (auto& part : found) {
+    for (Candidate& candidate : part) {
+      candidate.need = need >= 0 ? need : candidate.need;
+      candidate.conditions.insert(candidate.conditions.begin(), from.conditions.begin(),
+                                  from.conditions.end());
+      const double n = static_cast<double>(candidate.conditions.size());
+      candidate.score = candidate.gain / (1.0 + settings_.length_price * (n - 1.0));
+      out.push_back(std::move(candidate));
+    }
+  }
+  return out;
+}
+
+// A term with one condition more: one more must hold, or as many as before.
+std::vector<Candidate> Grower::extend(const Candidate& from) {
+  const RankTable& table = network_.table();
+  std::vector<int> counts(at(table.n_rows), 0);
+  for (const Condition& condition : from.conditions) {
+    const Rank* x = table.column(condition.source);
+    for (int row = 0; row < table.n_rows; ++row) counts[at(row)] += condition.holds(x[row]);
+  }
+  std::vector<Candidate> out;
+  for (const int need : {from.need + 1, from.need}) {
+    if (need == from.need && !settings_.counts) continue;
+    // On already: enough hold. Undecided: the new condition decides.
+    std::vector<int> on, undecided;
+    for (int row = 0; row < table.n_rows; ++row) {
+      if (counts[at(row)] >= need) on.push_back(row);
+      if (counts[at(row)] == need - 1) undecided.push_back(row);
+    }
+    const Sums fixed = total(&on);
+    for (Candidate& candidate : scan_columns(&undecided, fixed, false, from, need)) {
+      out.push_back(std::move(candidate));
+    }
+  }
+  return out;
+}
+
+Candidate Grower::find_best() {
+  measure();
+  const Sums none = {std::vector<double>(all_.slope.size(), 0.0),
+                     std::vector<double>(all_.slope.size(), 0.0), 0.0};
+  const bool windows = settings_.windows && settings_.max_conditions > 1;
+  std::vector<Candidate> beam = scan_columns(nullptr, none, windows, Candidate{}, -1);
+  Candidate best;
+  while (!beam.empty()) {
+    std::stable_sort(beam.begin(), beam.end(), better);
+    if (beam[0].score > best.score) best = beam[0];
+    std::vector<Candidate> longer;
+    const std::size_t width = std::min(beam.size(), at(settings_.beam));
+    for (std::size_t i = 0; i < width; ++i) {
+      if (static_cast<int>(beam[i].conditions.size()) >= settings_.max_conditions) continue;
+      for (Candidate& candidate : extend(beam[i])) longer.push_back(std::move(candidate));
+    }
+    beam = std::move(longer);
+  }
+  return best;
+}
+
+bool Grower::grow() {
+  if (static_cast<int>(network_.shape().terms.size()) >= settings_.max_terms) return false;
+  const Candidate best = find_best();
+  if (!(best.gain > 1e-9)) return false;
+  network_.add_term(best.conditions, best.need);
+  network_.refit(settings_.sweeps, settings_.ridge);
+  if (settings_.polish_every > 0 && ++since_polish_ >= settings_.polish_every) {
+    since_polish_ = 0;
+    const PolishSettings polish = {true, settings_.ridge};
+    network_.polish(polish, team_);
+    network_.refit(settings_.sweeps, settings_.ridge);
+  }
+  return true;
+}
+
+void Grower::settle() {
+  const PolishSettings polish = {true, settings_.ridge};
+  for (int round = 0; round < 3; ++round) {
+    const int changed = network_.polish(polish, team_);
+    network_.refit(10, settings_.ridge);
+    if (changed == 0) break;
+  }
+  network_.refit(40, settings_.ridge);
+}
+
+}  // namespace newron
