@@ -76,19 +76,6 @@ struct Heaviside {
   }
 };
 
-// The same step, trained with the slope of a softsign.
-struct HeavisideSoftsign {
-  static constexpr const char* name = "heaviside_softsign";
-  static constexpr bool keeps = false;
-  static Floats keep(Floats) { return all(0.0f); }
-  static Floats value(Floats z, Floats, float) { return z >= 0.0f ? all(1.0f) : all(0.0f); }
-  static Floats slope(Floats z, Floats) {
-    const Floats a = 1.0f + most(z, -z);
-    return 0.5f / (a * a);
-  }
-  static double meaning(double x, double w, double b) { return Heaviside::meaning(x, w, b); }
-};
-
 struct Sigmoid {
   static constexpr const char* name = "sigmoid";
   static constexpr bool keeps = true;
@@ -324,8 +311,8 @@ template <class... Fs>
 struct List {};
 
 // The table: the place of a function in it is its number in the core.
-using Functions = List<OneFactor<Heaviside>, OneFactor<HeavisideSoftsign>, OneFactor<Sigmoid>,
-                       TanhProd, OneFactor<Linear>, OneFactor<Relu>, OneFactor<Selu>>;
+using Functions = List<OneFactor<Heaviside>, OneFactor<Sigmoid>, TanhProd, OneFactor<Linear>,
+                       OneFactor<Relu>, OneFactor<Selu>>;
 
 }  // namespace
 }  // namespace newron

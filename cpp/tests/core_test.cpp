@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <vector>
 
 #include "core/evaluator.h"
@@ -76,10 +75,9 @@ void test_gradients_follow_the_loss() {
       Network network(3, make_shapes(f, static_cast<Aggregation>(g), factors, 3, 4, 3));
       const NetworkView& net = network.view();
       std::vector<float> params = make_params(net.n_params, 5), gradient, unused;
-      // Soft all the way, so that differences exist for Heaviside too; softsign has no soft form.
+      // Soft all the way, so that differences exist for Heaviside too.
       differentiate(net, Loss::categorical, data.table, params.data(), 0.0f, gradient);
       EXPECT(gradient.size() == net.n_params);
-      if (std::string(function_name(f)) == "heaviside_softsign") continue;
       int close = 0;
       for (std::size_t i = 0; i < params.size(); ++i) {
         const float kept = params[i], step = 1e-2f;
@@ -128,7 +126,7 @@ std::vector<float> train(const NetworkView& net, const Data& data, int threads, 
 
 void test_threads_change_nothing() {
   const Data data(1500, 3, 3);
-  Network network(3, make_shapes(2, Aggregation::sum, 1, 3, 40, 3));
+  Network network(3, make_shapes(1, Aggregation::sum, 1, 3, 40, 3));
   for (const int starts : {1, 5}) {
     for (const int batch : {64, 1500}) {
       const auto once = train(network.view(), data, 1, starts, batch, false);

@@ -26,9 +26,9 @@ def test_heaviside_thresholds_are_short_and_split_as_the_core_does(input_scale, 
     X, y = make_table()
     fitted = NewronClassifier(
         hidden_layer_sizes=hidden, input_scale=input_scale, functions_per_input=2,
-        direct_inputs=True, n_init=2, max_iter=40, random_state=0,
+        direct_inputs=True, n_init=2, max_iter=40, random_state=0, recipe="paper",
     ).fit(X, y)  # fmt: skip
-    model, trained = fitted.model_, fitted._fitted
+    model, trained = fitted.model_, fitted._fitted.core
     for layer, places in zip(model.layers, trained.wiring.layers, strict=True):
         params = trained.trained.params
         for e, source in enumerate(places.source):
@@ -58,7 +58,12 @@ def test_counts_are_asked_between_whole_numbers():
 def test_steps_on_other_aggregates_fall_between_their_values(aggregation):
     X, y = make_table()
     fitted = NewronClassifier(
-        hidden_layer_sizes=(3,), aggregation=aggregation, n_init=2, max_iter=40, random_state=0
+        hidden_layer_sizes=(3,),
+        aggregation=aggregation,
+        n_init=2,
+        max_iter=40,
+        random_state=0,
+        recipe="gradient",
     ).fit(X, y)
     last = fitted.model_.layers[-1]
     assert np.all([len(repr(float(b))) <= 9 for b in last.b[:, 0]])
@@ -70,13 +75,15 @@ def test_shortened_numbers_change_no_class_of_a_training_row(processing, n_class
     X, y = make_table()
     if n_classes == 3:
         y = y + (X[:, 2] > 2)
-    fitted = NewronClassifier(processing, n_init=1, max_iter=60, random_state=0).fit(X, y)
+    fitted = NewronClassifier(
+        processing, n_init=1, max_iter=60, random_state=0, recipe="gradient"
+    ).fit(X, y)
     for layer in fitted.model_.layers:
         digits = [repr(float(v)).lstrip("-0.").replace(".", "") for v in layer.w.ravel()]
         assert max(len(d.split("e")[0]) for d in digits) <= 11
     from newron.training.decoding import Sample, decode
 
-    parts = fitted._fitted
+    parts = fitted._fitted.core
     raw = decode(
         parts.wiring, parts.trained.params, parts.encoding, fitted.model_.output,
         Sample(X, y[:, None].astype(float), np.ones(len(X))),
@@ -92,18 +99,18 @@ def test_amounts_come_back_in_their_units(aggregation, processing):
     last = (processing, processing)
     fitted = NewronRegressor(
         last, hidden_layer_sizes=(3,), aggregation=("sum", aggregation), random_state=0,
-        n_init=1, max_iter=50,
+        n_init=1, max_iter=50, recipe="gradient",
     ).fit(X, y)  # fmt: skip
     from newron import _core
 
-    scale = fitted._fitted.target_scale
+    scale = fitted._fitted.core.target_scale
     table = _core.Table(
-        fitted._fitted.encoding.encode(X),
+        fitted._fitted.core.encoding.encode(X),
         ((y - scale.shift) / scale.scale).astype(np.float32),
         np.ones(len(X), np.float32),
     )
     loss, _ = _core.evaluate(
-        fitted._fitted.wiring.make_network(), table, fitted._fitted.trained.params,
+        fitted._fitted.core.wiring.make_network(), table, fitted._fitted.core.trained.params,
         _core.Loss.squared,
     )  # fmt: skip
     told = np.mean(((fitted.predict(X) - y) / scale.scale) ** 2)
@@ -115,8 +122,10 @@ def test_the_core_and_the_model_agree_on_training_rows():
     from newron import _core
 
     for processing in ("heaviside", "sigmoid", "tanh_prod"):
-        fitted = NewronClassifier(processing, input_scale="both", random_state=0).fit(X, y)
-        parts = fitted._fitted
+        fitted = NewronClassifier(
+            processing, input_scale="both", random_state=0, recipe="gradient"
+        ).fit(X, y)
+        parts = fitted._fitted.core
         table = _core.Table(
             parts.encoding.encode(X), y[:, None].astype(np.float32), np.ones(len(X), np.float32)
         )

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from newron.errors import InputError, InterruptedWarning
+from newron.errors import InputError, InterruptedWarning, NewronWarning
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import LARGEST_INPUT, within_limits
@@ -26,7 +26,9 @@ from newron.model.schema import make_names
 from newron.training.architecture import Architecture, plan_architecture
 from newron.training.callback import ProgressLine
 from newron.training.encoding import SCALES
-from newron.training.fitting import Data, Fitted, Plan, fit_network
+from newron.training.fitting import CoreFit, Data, Fitted, Plan
+from newron.training.growing import GrowPath
+from newron.training.procedure import fit
 from newron.training.recipe import RECIPES, Recipe, get_recipe
 
 __all__ = ["NewronEstimator"]
@@ -57,6 +59,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_init": _OPTIONAL_COUNT,
+        "max_terms": [Interval(Integral, 1, 2**31 - 1, closed="both")],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -74,7 +77,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         aggregation: str | tuple[str, ...] = "sum",
         activation: str | tuple[str, ...] | None = None,
         input_scale: str = "own",
-        recipe: str = "gradient",
+        recipe: str = "default",
         max_iter: int | None = None,
         batch_size: int | None = None,
         learning_rate_init: float | None = None,
@@ -84,6 +87,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         early_stopping: bool = False,
         validation_fraction: float = 0.2,
         n_init: int | None = None,
+        max_terms: int = 60,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -107,6 +111,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_init = n_init
+        self.max_terms = max_terms
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -196,7 +201,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         recipe = self._choose_recipe(architecture)
         before = None
         if one_pass or self.warm_start:
-            before = self._continue_from(architecture, data, output)
+            before = self._continue_from(architecture, data, output, one_pass)
         if before is not None and not one_pass:
             recipe = replace(recipe, blend_until=0.0)  # it is a step already
         if one_pass:
@@ -214,11 +219,14 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
             validation_fraction=(
                 self.validation_fraction if self.early_stopping and not one_pass else None
             ),
+            max_terms=self.max_terms,
+            own_decay=self.weight_decay is not None,
             n_threads=effective_n_jobs(self.n_jobs),
             callbacks=[ProgressLine()] if self.verbose else [],
         )
-        fitted = fit_network(data, plan, before)
-        if fitted.trained.interrupted:
+        # A part of the rows cannot be grown on, nor dealt into folds.
+        fitted = fit(data, plan, "gradient" if one_pass else self.recipe, before)
+        if fitted.interrupted:
             warnings.warn(
                 "training was interrupted: the best model so far is kept",
                 InterruptedWarning,
@@ -227,33 +235,45 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         return self._keep(fitted, add=one_pass)
 
     def _continue_from(
-        self, architecture: Architecture, data: Data, output: Output
-    ) -> Fitted | None:
+        self, architecture: Architecture, data: Data, output: Output, one_pass: bool
+    ) -> CoreFit | None:
         fitted: Fitted | None = getattr(self, "_fitted", None)
         if fitted is None:
             return None
+        core = fitted.core
         same = (
-            fitted.wiring.architecture == architecture
-            and fitted.encoding.schema.names == data.names
-            and fitted.encoding.scales == self.input_scale
-            and fitted.encoding.standardized == get_recipe(self.recipe, crisp=False).standardize
+            core is not None
+            and core.wiring.architecture == architecture
+            and core.encoding.schema.names == data.names
+            and core.encoding.scales == self.input_scale
+            and core.encoding.standardized == get_recipe(self.recipe, crisp=False).standardize
             and fitted.model.output == output
         )
-        if not same:
-            raise InputError(
-                "expected the network, columns, classes and scales of the fit before to go on "
-                "from it, got others; set warm_start=False or make a new estimator"
+        if same:
+            return core
+        if one_pass and self.recipe in ("default", "grow"):
+            warnings.warn(
+                "the network of the fit before was chosen by its recipe and cannot go on from a "
+                'part of the rows: partial_fit starts anew; recipe="gradient" would go on',
+                NewronWarning,
+                stacklevel=5,
             )
-        return fitted
+            return None
+        raise InputError(
+            "expected the network, columns, classes and scales of the fit before to go on "
+            "from it, got others (a grown network cannot go on); make a new estimator, with "
+            'recipe="gradient"'
+        )
 
     def _keep(self, fitted: Fitted, *, add: bool) -> Self:
         self._fitted = fitted
         self.model_: Model = fitted.model
-        curve = fitted.trained.loss_curve.tolist()
+        curve = fitted.loss_curve.tolist()
         earlier = list(getattr(self, "loss_curve_", [])) if add else []
         self.loss_curve_ = earlier + curve
         self.n_iter_ = max(len(self.loss_curve_), 1)
-        self.best_loss_ = float(fitted.trained.best_loss)
+        self.best_loss_ = float(fitted.best_loss)
+        self.path_: GrowPath | None = fitted.path
         return self
 
     # ---- predicting ----

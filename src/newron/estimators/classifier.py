@@ -46,8 +46,9 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         for each layer. By default "identity", and "relu" where h is "linear".
     input_scale : {"own", "rank", "both"}, default "own"
         Whether functions read an input as it is, its rank, or both.
-    recipe : {"gradient", "paper"}, default "gradient"
-        The procedure of training; the settings below override parts of it.
+    recipe : {"default", "gradient", "grow", "paper"}, default "default"
+        The procedure of training, see docs/recipes.md; the settings below override
+        parts of it.
     max_iter, batch_size : int, optional
         Epochs at most, and rows of a step.
     learning_rate_init : float, optional
@@ -62,9 +63,11 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         The share of rows that early stopping holds out.
     n_init : int, optional
         Restarts, run in parallel; the one of the lowest loss is kept.
+    max_terms : int, default 60
+        Terms of a grown network at most; inner rows decide how many it gets.
     class_weight : dict or "balanced", optional
-        Weights of the classes. None leaves it to the recipe: "gradient" weighs
-        none, "paper" is balanced.
+        Weights of the classes. None leaves it to the recipe: only "paper" is
+        balanced.
     warm_start : bool, default False
         Whether fit goes on from the fit before.
     random_state : int, RandomState or None
@@ -87,7 +90,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     loss_curve_ : list of float
         The watched loss after each epoch.
     best_loss_ : float
-        The watched loss of the kept weights.
+        The loss of the kept network.
+    path_ : GrowPath or None
+        Of a grown network: ``path_[n]`` is the model of its first n terms,
+        ``path_.loss`` and ``path_.inner_loss`` tell what each number costs.
 
     Examples
     --------
@@ -115,7 +121,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         aggregation: str | tuple[str, ...] = "sum",
         activation: str | tuple[str, ...] | None = None,
         input_scale: str = "own",
-        recipe: str = "gradient",
+        recipe: str = "default",
         max_iter: int | None = None,
         batch_size: int | None = None,
         learning_rate_init: float | None = None,
@@ -125,6 +131,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         early_stopping: bool = False,
         validation_fraction: float = 0.2,
         n_init: int | None = None,
+        max_terms: int = 60,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -150,6 +157,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             n_init=n_init,
+            max_terms=max_terms,
             warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,

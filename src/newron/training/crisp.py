@@ -15,9 +15,19 @@ from newron.model.network import Layer
 from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
+from newron.training.encoding import Encoding
 from newron.training.ranking import Ranking, Ranks
+from newron.training.wiring import Params, Wiring
 
-__all__ = ["CrispShape", "RankedTable", "can_be_polished", "from_crisp", "polish", "to_crisp"]
+__all__ = [
+    "CrispShape",
+    "RankedTable",
+    "can_be_polished",
+    "from_crisp",
+    "polish",
+    "to_crisp",
+    "to_params",
+]
 
 Integers = NDArray[np.int32]
 
@@ -234,6 +244,42 @@ def polish(
         if not changed:
             break
     return CrispShape.from_core(network.shape()), network.loss, network.wrong
+
+
+def to_params(
+    shape: CrispShape, ranking: Ranking, wiring: Wiring, encoding: Encoding, params: Params
+) -> Params:
+    """Give the core's parameters of a polished network, to go on from.
+
+    Its conditions lie in the order of the wiring's functions; ``params`` are those it
+    was polished from and lend the steepness that a step itself does not have.
+    """
+    out = np.array(params)
+    conditions = np.concatenate([shape.conditions, shape.terms])
+    first = 0
+    for places in wiring.layers:
+        w, b = out[places.w], out[places.b]
+        for e in range(places.n_edges):
+            _, sign, cut = conditions[first + e].tolist()
+            w[e] = sign * max(abs(float(w[e])), 0.1)
+            b[e] = _place(int(places.source[e]), cut, ranking, encoding)
+        first += places.n_edges
+    last = wiring.layers[-1]
+    out[last.alpha] = shape.weight[np.arange(len(shape.terms)), last.target]
+    out[last.centre] = shape.centre
+    return out
+
+
+def _place(source: int, cut: int, ranking: Ranking, encoding: Encoding) -> float:
+    """Give the place of a cut on what the core's function reads."""
+    if source >= len(encoding.channels):
+        return cut - 0.5
+    channel = encoding.channels[source]
+    lows, highs = ranking.lows[channel.column], ranking.highs[channel.column]
+    if 0 < cut < len(lows):
+        return float(channel.encode(np.array(ranking.threshold(channel.column, cut))))
+    ends = channel.encode(np.array([lows[0], highs[-1]]))
+    return float(ends[0]) - 1.0 if cut <= 0 else float(ends[1]) + 1.0
 
 
 def cut_path(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from newron.training.decimals import round_to_digits, round_to_step, shortest_be
 from newron.training.encoding import Channel, Encoding, scale_column
 from newron.training.wiring import LayerPlaces, Params, Wiring
 
-__all__ = ["Sample", "TargetScale", "decode", "snap"]
+__all__ = ["Sample", "TargetScale", "decode", "snap", "unscale"]
 
 _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
@@ -57,11 +58,12 @@ def decode(
     encoding: Encoding,
     output: Output,
     sample: Sample,
-    target_scale: TargetScale | None = None,
     *,
     partial: bool = False,
 ) -> Model:
     """Make the model that the core trained; Heaviside thresholds are snapped.
+
+    Its amounts are scaled as the core's are, see :func:`unscale`.
 
     Where the sample is only a part of the rows that were trained on, thresholds
     stay within a hundredth of the column's spread from where the core has them.
@@ -70,8 +72,6 @@ def decode(
     for places in wiring.layers:
         steps = _Steps(encoding, sample.X, tuple(layers), partial)
         layers.append(_decode_layer(places, params, encoding, steps))
-    if target_scale is not None:
-        layers[-1] = _unscale(layers[-1], target_scale)
     return Model(encoding.schema, layers, output)
 
 
@@ -193,8 +193,15 @@ def _count_of(layer: Layer, j: int) -> int | None:
     return None
 
 
-def _unscale(layer: Layer, target: TargetScale) -> Layer:
+def unscale(model: Model, target: TargetScale | None) -> Model:
     """Bring the output layer into the units of the targets."""
+    if target is None:
+        return model
+    last = _unscale_layer(model.layers[-1], target)
+    return Model(model.schema, [*model.layers[:-1], last], model.output)
+
+
+def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
     assert layer.centre is not None  # noqa: S101 - an output layer is centred
     factor = target.scale[layer.target]
     if layer.aggregation == "product":
@@ -216,8 +223,8 @@ def _unscale(layer: Layer, target: TargetScale) -> Layer:
 def snap(model: Model, sample: Sample, n_threads: int = 1, *, partial: bool = False) -> Model:
     """Shorten all numbers as far as no training row notices.
 
-    No class of a training row changes, and the loss grows by no more than a
-    ten-thousandth. A partial sample cannot speak for all rows: more digits stay.
+    No class of a training row changes, no amount by more than a thousandth of the
+    targets' spread, and the loss grows by no more than a ten-thousandth. A partial sample cannot speak for all rows: more digits stay.
     """
     few = sample.first(_FEW_ROWS)
     before = {len(s.X): _judge(model, s, n_threads) for s in (few, sample)}
@@ -246,14 +253,17 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
 
 @dataclass(frozen=True)
 class _Judgement:
-    chosen: NDArray[np.intp]
+    chosen: NDArray[Any]  # class numbers, or amounts in units of their spread
     loss: float
     tied: bool
 
     def allows(self, after: _Judgement) -> bool:
         """Tell whether nobody notices the change."""
-        same = np.array_equal(self.chosen, after.chosen) and after.tied <= self.tied
-        return same and after.loss <= self.loss * (1.0 + 1e-4) + 1e-9
+        if self.chosen.dtype == np.float64:
+            same = bool(np.all(np.abs(self.chosen - after.chosen) <= 1e-3))
+        else:
+            same = np.array_equal(self.chosen, after.chosen) and after.tied <= self.tied
+        return same and after.loss <= self.loss * (1.0 + 1e-4) + 1e-6
 
 
 def _judge(model: Model, sample: Sample, n_threads: int) -> _Judgement:
@@ -263,7 +273,7 @@ def _judge(model: Model, sample: Sample, n_threads: int) -> _Judgement:
         # Each target by its own spread: none may drown in the units of another.
         spread = np.array([scale_column(column, sample.weight)[1] for column in sample.y.T])
         error = np.mean(((scores - sample.y) / spread) ** 2, axis=1)
-        return _Judgement(np.zeros(0, np.intp), float(error @ share), tied=False)
+        return _Judgement(scores / spread, float(error @ share), tied=False)
     chosen = model.output.choose(scores)
     labels = sample.y[:, 0].astype(np.intp)
     if model.output.n_scores == 1:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from newron.errors import InputError
+from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.schema import MOST_KNOTS, Column, RankScale, Schema
 from newron.training.wiring import Params
 
-__all__ = ["Channel", "Encoding", "learn_encoding", "scale_column"]
+__all__ = ["Channel", "Encoding", "describe_columns", "learn_encoding", "scale_column"]
 
 SCALES = ("own", "rank", "both")
 _FEW_VALUES = 20
@@ -90,6 +90,14 @@ def learn_encoding(
     return Encoding(Schema(tuple(columns)), tuple(channels), scales, standardize)
 
 
+def describe_columns(X: Floats, index: np.ndarray, names: tuple[str, ...]) -> Schema:
+    """Give the schema of the rows X[index]."""
+    columns = [
+        _describe_column(name, np.asarray(X[index, i], np.float64)) for i, name in enumerate(names)
+    ]
+    return Schema(tuple(columns))
+
+
 def _describe_column(name: str, x: Floats) -> Column:
     values = None
     distinct = np.unique(x[: 10 * _FEW_VALUES])
@@ -123,6 +131,7 @@ def _learn_ranks(x: Floats, weight: Floats) -> RankScale | None:
         wanted = np.linspace(ranks[0], ranks[-1], MOST_KNOTS)
         keep = np.unique(np.searchsorted(ranks, wanted).clip(0, len(values) - 1))
         values, ranks = values[keep], ranks[keep]
-    if not np.all(np.diff(ranks) > 0):
+    try:
+        return RankScale(tuple(values.tolist()), tuple(ranks.tolist()))
+    except ModelError:  # values too close to tell their ranks apart: its own scale will do
         return None
-    return RankScale(tuple(values.tolist()), tuple(ranks.tolist()))

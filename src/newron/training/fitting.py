@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,39 @@ from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.training.architecture import Architecture
 from newron.training.callback import Callback
-from newron.training.decoding import Sample, TargetScale, decode, snap
+from newron.training.crisp import (
+    CrispShape,
+    RankedTable,
+    can_be_polished,
+    from_crisp,
+    polish,
+    to_crisp,
+    to_params,
+)
+from newron.training.decoding import Sample, TargetScale, decode, snap, unscale
 from newron.training.encoding import Encoding, learn_encoding, scale_column
-from newron.training.native import CoreTable, Trained, train
+from newron.training.growing import GrowPath
+from newron.training.native import AdamState, CoreTable, Trained, train_all
+from newron.training.ranking import Ranking, learn_ranking
 from newron.training.recipe import Recipe
 from newron.training.start import draw_start
 from newron.training.table import Rows, settle_rows
 from newron.training.wiring import Params, Wiring
 
-__all__ = ["Data", "Fitted", "Plan", "fit_network"]
+__all__ = [
+    "CoreFit",
+    "Data",
+    "Fitted",
+    "Plan",
+    "fit_network",
+    "make_sample",
+    "name_loss",
+    "scale_targets",
+    "weigh_rows",
+]
+
+# Parameters times rows beyond which only the three best restarts are polished.
+_MUCH_WORK = 2e6
 
 
 @dataclass(frozen=True)
@@ -46,23 +70,40 @@ class Plan:
     input_scale: str = "own"
     class_weight: Floats | None = None
     validation_fraction: float | None = None
+    max_terms: int = 60
+    own_decay: bool = False  # the user named the decay
     n_threads: int = 1
     callbacks: Sequence[Callback] = ()
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A model, how training went, and what continues it."""
+class CoreFit:
+    """What the core trained, and how its channels and targets were scaled."""
 
-    model: Model
     trained: Trained
     wiring: Wiring
     encoding: Encoding
     target_scale: TargetScale | None
 
 
-def fit_network(data: Data, plan: Plan, before: Fitted | None = None) -> Fitted:
-    """Train a network on a table.
+@dataclass(frozen=True)
+class Fitted:
+    """A model and how training went.
+
+    ``core`` is what continues a network trained by gradients, ``path`` what a
+    grown one can be cut back to.
+    """
+
+    model: Model
+    loss_curve: Floats
+    best_loss: float
+    interrupted: bool
+    core: CoreFit | None = None
+    path: GrowPath | None = None
+
+
+def fit_network(data: Data, plan: Plan, before: CoreFit | None = None) -> Fitted:
+    """Train a network on a table by gradients, and polish it where the recipe says so.
 
     With ``before`` its parameters are the start, on its encoding and targets'
     scale.
@@ -70,24 +111,65 @@ def fit_network(data: Data, plan: Plan, before: Fitted | None = None) -> Fitted:
     rows = settle_rows(data.X, data.y, data.weight)
     encoding = before.encoding if before is not None else _learn_encoding(data, plan, rows)
     wiring = Wiring(plan.architecture, len(encoding.channels))
-    target_scale = before.target_scale if before is not None else _scale_targets(data, plan, rows)
+    target_scale = before.target_scale if before is not None else scale_targets(data, plan, rows)
     table = _make_table(data, plan, rows, encoding, target_scale)
-    y = data.y[rows.index]
-    del rows
-    trained = _train(table, y, plan, wiring, before)
-    del table, y  # decoding looks at the user's rows alone: hold the data once
-    sample = _make_sample(data)
-    partial = before is not None  # rows of earlier calls are not here
-    model = decode(
-        wiring, trained.params, encoding, plan.output, sample, target_scale, partial=partial
-    )
-    snapped = snap(model, sample, plan.n_threads, partial=partial)
-    return Fitted(snapped, trained, wiring, encoding, target_scale)
+    runs = _train(table, data.y[rows.index], plan, wiring, before)
+    targets, weight = table.targets, table.weight.astype(np.float64)
+    del table  # what follows looks at the user's rows alone: hold the data once
+    sample = make_sample(data)
+    candidates = [
+        (run, decode(wiring, run.params, encoding, plan.output, sample, partial=before is not None))
+        for run in _choose_runs(runs, plan, before, len(rows.index))
+    ]
+    trained, model = candidates[0]
+    if plan.recipe.polish and before is None and can_be_polished(model.layers):
+        ranking = learn_ranking(data.X, rows.index)
+        ranked = RankedTable(ranking.encode(data.X, rows.index), targets, weight)
+        trained, model, shape = _polish(candidates, ranking, ranked, plan)
+        params = to_params(shape, ranking, wiring, encoding, trained.params)
+        trained = replace(trained, params=params, state=AdamState.fresh(params))
+    snapped = snap(unscale(model, target_scale), sample, plan.n_threads, partial=before is not None)
+    core = CoreFit(trained, wiring, encoding, target_scale)
+    curve, loss = trained.loss_curve, trained.best_loss
+    return Fitted(snapped, curve, loss, trained.interrupted, core)
+
+
+def _choose_runs(
+    runs: list[Trained], plan: Plan, before: CoreFit | None, n_rows: int
+) -> list[Trained]:
+    """Give the runs worth decoding, the best first: all small ones if they are polished."""
+    best_first = sorted(runs, key=lambda run: (run.best_loss, run.run))
+    if not plan.recipe.polish or before is not None:
+        return best_first[:1]
+    work = len(best_first[0].params) * n_rows
+    return best_first[: 3 if work > _MUCH_WORK else None]
+
+
+def _polish(
+    candidates: list[tuple[Trained, Model]], ranking: Ranking, ranked: RankedTable, plan: Plan
+) -> tuple[Trained, Model, CrispShape]:
+    """Polish in turn; keep the first without an error, or else the lowest loss."""
+    table = ranked.for_core(ranking, name_loss(plan.output), plan.output.n_scores)
+    best = None
+    for trained, model in candidates:
+        shape, loss, wrong = polish(
+            to_crisp(model.layers, ranking), table, n_threads=plan.n_threads
+        )
+        right = wrong == 0 and isinstance(plan.output, Classes)
+        if best is None or right or loss < best[0]:
+            best = (loss, trained, model, shape)
+        if right:
+            break
+    assert best is not None  # noqa: S101 - there is a candidate
+    loss, trained, model, shape = best
+    widths = [layer.n_neurons for layer in model.layers[:-1]]
+    polished = from_crisp(shape, ranking, model.schema, plan.output, widths)
+    return replace(trained, best_loss=loss), polished, shape
 
 
 def _train(
-    table: CoreTable, y: Floats, plan: Plan, wiring: Wiring, before: Fitted | None
-) -> Trained:
+    table: CoreTable, y: Floats, plan: Plan, wiring: Wiring, before: CoreFit | None
+) -> list[Trained]:
     seeds = plan.seed.spawn(plan.recipe.n_init if before is None else 1)
     if before is not None:
         starts: list[Params] = [before.trained.state.params]
@@ -95,11 +177,11 @@ def _train(
         low, high = table.x.min(axis=0), table.x.max(axis=0)
         starts = [draw_start(wiring, low, high, np.random.default_rng(s)) for s in seeds]
     table, validation = _split(table, y, plan)
-    return train(
+    return train_all(
         wiring,
         table,
         plan.recipe,
-        _name_loss(plan.output),
+        name_loss(plan.output),
         starts,
         [int(s.generate_state(1, np.uint64)[0]) for s in seeds],
         validation=validation,
@@ -110,7 +192,8 @@ def _train(
     )
 
 
-def _name_loss(output: Output) -> str:
+def name_loss(output: Output) -> str:
+    """Give the core's name of the loss."""
     if not isinstance(output, Classes):
         return "squared"
     return "binary" if output.n_scores == 1 else "categorical"
@@ -127,7 +210,8 @@ def _learn_encoding(data: Data, plan: Plan, rows: Rows) -> Encoding:
     )
 
 
-def _scale_targets(data: Data, plan: Plan, rows: Rows) -> TargetScale | None:
+def scale_targets(data: Data, plan: Plan, rows: Rows) -> TargetScale | None:
+    """Learn how amounts are centred and scaled; classes are not."""
     if isinstance(plan.output, Classes):
         return None
     pairs = [scale_column(column, rows.weight) for column in data.y[rows.index].T]
@@ -135,9 +219,10 @@ def _scale_targets(data: Data, plan: Plan, rows: Rows) -> TargetScale | None:
     return TargetScale(shift, scale)
 
 
-def _make_table(
-    data: Data, plan: Plan, rows: Rows, encoding: Encoding, target_scale: TargetScale | None
-) -> CoreTable:
+def weigh_rows(
+    data: Data, plan: Plan, rows: Rows, target_scale: TargetScale | None
+) -> tuple[NDArray[np.float32], Floats]:
+    """Give the targets as the core wants them, and weights of mean 1."""
     y, weight = data.y[rows.index], rows.weight
     if plan.class_weight is not None:
         weight = weight * plan.class_weight[y[:, 0].astype(np.intp)]
@@ -145,10 +230,14 @@ def _make_table(
         y = (y - target_scale.shift) / target_scale.scale
     if not weight.sum() > 0.0:
         raise InputError("expected a class with a positive weight, got none")
-    weight = weight * (len(weight) / weight.sum())
-    return CoreTable(
-        encoding.encode(data.X, rows.index), y.astype(np.float32), weight.astype(np.float32)
-    )
+    return y.astype(np.float32), weight * (len(weight) / weight.sum())
+
+
+def _make_table(
+    data: Data, plan: Plan, rows: Rows, encoding: Encoding, target_scale: TargetScale | None
+) -> CoreTable:
+    targets, weight = weigh_rows(data, plan, rows, target_scale)
+    return CoreTable(encoding.encode(data.X, rows.index), targets, weight.astype(np.float32))
 
 
 def _split(table: CoreTable, y: Floats, plan: Plan) -> tuple[CoreTable, CoreTable | None]:
@@ -177,7 +266,8 @@ def _take(table: CoreTable, mask: NDArray[np.bool_]) -> CoreTable:
     return CoreTable(table.x[mask], table.targets[mask], table.weight[mask])
 
 
-def _make_sample(data: Data) -> Sample:
+def make_sample(data: Data) -> Sample:
+    """Give the rows that shortened numbers must not disturb."""
     if data.weight is None:
         return Sample(data.X, data.y, np.ones(len(data.X)))
     if np.all(data.weight != 0.0):

@@ -11,13 +11,17 @@ from numpy.typing import NDArray
 
 from newron import _core
 from newron.model.arithmetic import Floats
-from newron.training.crisp import CrispShape, RankedTable, cut_path
+from newron.model.model import Model
+from newron.model.output import Output
+from newron.model.schema import Schema
+from newron.training.crisp import CrispShape, RankedTable, cut_path, from_crisp
+from newron.training.decoding import TargetScale, unscale
 from newron.training.ranking import Ranking
 
-__all__ = ["GrowPlan", "Grown", "Split", "grow", "measure_loss", "split_rows"]
+__all__ = ["GrowPath", "GrowPlan", "Split", "grow", "judge_terms", "measure_loss", "split_rows"]
 
 _PATIENCE = 12  # terms without a better inner loss
-_MANY_ROWS = 10_000
+MANY_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -38,21 +42,65 @@ class GrowPlan:
 
 
 @dataclass(frozen=True)
+class GrowTask:
+    """The rows to grow on and what they mean."""
+
+    table: RankedTable
+    ranking: Ranking
+    loss: str
+    n_outputs: int
+    n_threads: int
+
+    def start(self, plan: GrowPlan, index: NDArray[np.intp] | None = None) -> Any:
+        """Give a grower of the core, on all rows or some."""
+        table = self.table if index is None else self.table.take(index)
+        core = table.for_core(self.ranking, self.loss, self.n_outputs)
+        return _core.Grower(core, plan.for_core(), self.n_threads)
+
+
+@dataclass(frozen=True)
+class GrowPath:
+    """A grown network cut off after each number of terms: smaller, and what it costs.
+
+    ``path[n]`` is the model of the first n terms, with weights of its own. ``loss`` is
+    that of the training rows by number of terms, ``inner_loss`` that of rows held out
+    while the number was chosen (empty where none were).
+    """
+
+    shapes: tuple[CrispShape, ...]
+    loss: Floats
+    inner_loss: Floats
+    ranking: Ranking
+    schema: Schema
+    output: Output
+    target_scale: TargetScale | None
+
+    def __len__(self) -> int:
+        """Count the models: one more than terms."""
+        return len(self.shapes)
+
+    def __getitem__(self, n_terms: int) -> Model:
+        """Give the model with so many terms."""
+        return self.tell(self.shapes[n_terms])
+
+    @property
+    def n_conditions(self) -> list[int]:
+        """How many conditions each of the models has."""
+        return [shape.n_conditions for shape in self.shapes]
+
+    def tell(self, shape: CrispShape) -> Model:
+        """Tell a shape in the columns' and the targets' units."""
+        widths = [len(shape.begin) - 1] if len(shape.begin) > 1 else []
+        model = from_crisp(shape, self.ranking, self.schema, self.output, widths)
+        return unscale(model, self.target_scale)
+
+
+@dataclass(frozen=True)
 class Split:
     """Rows to learn from and rows to judge by."""
 
     inside: NDArray[np.intp]
     outside: NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Grown:
-    """A grown network, its shorter forms, and what each costs."""
-
-    shape: CrispShape
-    path: tuple[CrispShape, ...]
-    inner_loss: Floats  # by number of terms, on rows held out; empty without any
-    interrupted: bool = False
 
 
 def split_rows(
@@ -67,80 +115,33 @@ def split_rows(
         members = rng.permutation(np.flatnonzero(groups == value))
         fold[members] = (start + np.arange(len(members))) % n_splits
         start += len(members)
-    judged = range(1) if n > _MANY_ROWS else range(n_splits)
+    judged = range(1) if n > MANY_ROWS else range(n_splits)
     return [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in judged]
 
 
-def measure_loss(loss: str, scores: Floats, targets: NDArray[np.float32], weight: Floats) -> Floats:
-    """Give the weighted loss of each row."""
-    if loss == "squared":
-        return np.asarray(weight * np.mean((scores - targets) ** 2, axis=1))
+def measure_loss(loss: str, scores: Floats, targets: NDArray[np.float32], weight: Floats) -> float:
+    """Give the weighted mean loss of rows."""
     labels = targets[:, 0]
-    if loss == "binary":
-        z = scores[:, 0]
-        return np.asarray(weight * (np.logaddexp(0.0, z) - labels * z))
-    top = scores.max(axis=1)
-    norm = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
-    return np.asarray(weight * (norm - scores[np.arange(len(scores)), labels.astype(np.intp)]))
+    if loss == "squared":
+        losses = np.mean((scores - targets) ** 2, axis=1)
+    elif loss == "binary":
+        losses = np.logaddexp(0.0, scores[:, 0]) - labels * scores[:, 0]
+    else:
+        top = scores.max(axis=1)
+        norm = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
+        losses = norm - scores[np.arange(len(scores)), labels.astype(np.intp)]
+    return float(weight @ losses / weight.sum())
 
 
-def grow(
-    table: RankedTable,
-    ranking: Ranking,
-    loss: str,
-    n_outputs: int,
-    plan: GrowPlan,
-    splits: list[Split],
-    *,
-    n_threads: int = 1,
-    report: Callable[[int, float], None] | None = None,
-) -> Grown:
-    """Grow a network with as many terms as rows held out want.
-
-    Without splits it grows to the most terms allowed.
-    """
-    inner = np.zeros(0)
-    if splits:
-        inner = judge_terms(table, ranking, loss, n_outputs, plan, splits, n_threads=n_threads)
-        plan = replace(plan, max_terms=max(int(np.argmin(inner)), 1))
-    core = table.for_core(ranking, loss, n_outputs)
-    grower = _core.Grower(core, plan.for_core(), n_threads)
-    interrupted = False
-    try:
-        while grower.grow():
-            if report is not None:
-                report(grower.n_terms, grower.loss)
-        grower.settle()
-    except KeyboardInterrupt:
-        interrupted = True
-    shape = CrispShape.from_core(grower.shape())
-    weights = grower.path(3, plan.ridge)
-    n_columns = len(ranking.lows)
-    path = [cut_path(shape, n, w, c, n_columns) for n, (w, c) in enumerate(weights)]
-    return Grown(shape, tuple(path), inner, interrupted)
-
-
-def judge_terms(
-    table: RankedTable,
-    ranking: Ranking,
-    loss: str,
-    n_outputs: int,
-    plan: GrowPlan,
-    splits: list[Split],
-    *,
-    n_threads: int,
-) -> Floats:
-    """Give the mean loss on rows held out, by number of terms."""
-    curves = []
-    for split in splits:
-        inside, outside = table.take(split.inside), table.take(split.outside)
-        core = inside.for_core(ranking, loss, n_outputs)
-        grower = _core.Grower(core, plan.for_core(), n_threads)
-        curves.append(list(_follow(grower, outside, loss)))
+def judge_terms(task: GrowTask, plan: GrowPlan, splits: list[Split]) -> Floats:
+    """Give the loss on rows held out, of shape (splits, numbers of terms)."""
+    curves = [
+        list(_follow(task.start(plan, s.inside), task.table.take(s.outside), task.loss))
+        for s in splits
+    ]
     longest = max(map(len, curves))
     # A run that ended earlier has no better network to offer: its last one counts.
-    padded = [curve + [curve[-1]] * (longest - len(curve)) for curve in curves]
-    return np.asarray(np.mean(padded, axis=0))
+    return np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in curves])
 
 
 def _follow(grower: Any, outside: RankedTable, loss: str) -> Iterator[float]:
@@ -148,9 +149,41 @@ def _follow(grower: Any, outside: RankedTable, loss: str) -> Iterator[float]:
     growing = True
     while growing:
         scores = CrispShape.from_core(grower.shape()).score(outside.ranks)
-        losses = measure_loss(loss, scores, outside.targets, outside.weight)
-        now = float(losses.sum() / outside.weight.sum())
+        now = measure_loss(loss, scores, outside.targets, outside.weight)
         yield now
         waited = 0 if now < best else waited + 1
         best = min(best, now)
         growing = waited < _PATIENCE and grower.grow()
+
+
+def grow(
+    task: GrowTask, plan: GrowPlan, report: Callable[[int, float], None]
+) -> tuple[list[CrispShape], Floats, bool]:
+    """Grow to the number of terms that the plan names, and cut back along the path.
+
+    Returns the networks by number of terms, their losses, and whether Ctrl-C ended
+    the growth.
+    """
+    grower = task.start(plan)
+    interrupted = False
+    try:
+        while grower.grow():
+            report(grower.n_terms, grower.loss)
+        grower.settle()
+    except KeyboardInterrupt:
+        interrupted = True
+    last = CrispShape.from_core(grower.shape())
+    weights = grower.path(3, plan.ridge)[:-1]
+    n_columns = len(task.ranking.lows)
+    shapes = [cut_path(last, n, w, c, n_columns) for n, (w, c) in enumerate(weights)] + [last]
+    table = task.table
+    losses = [
+        measure_loss(task.loss, shape.score(table.ranks), table.targets, table.weight)
+        for shape in shapes
+    ]
+    return shapes, np.array(losses), interrupted
+
+
+def with_terms(plan: GrowPlan, n: int) -> GrowPlan:
+    """Give the plan with another number of terms, one at least."""
+    return replace(plan, max_terms=max(n, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from newron.training.callback import Callback, Progress
 from newron.training.recipe import Recipe
 from newron.training.wiring import Params, Wiring
 
-__all__ = ["AdamState", "CoreTable", "Trained", "train"]
+__all__ = ["AdamState", "CoreTable", "Trained", "keep_lowest", "train", "train_all"]
 
 _BLOCK_SECONDS = 0.1  # how long Ctrl-C and progress may wait
 
@@ -39,6 +40,11 @@ class AdamState:
     square: Params
     steps: int
 
+    @classmethod
+    def fresh(cls, params: Params) -> AdamState:
+        """Give the state of one who has not stepped yet."""
+        return cls(params, np.zeros_like(params), np.zeros_like(params), 0)
+
 
 @dataclass(frozen=True)
 class Trained:
@@ -54,7 +60,7 @@ class Trained:
     interrupted: bool
 
 
-def train(
+def train_all(
     wiring: Wiring,
     table: CoreTable,
     recipe: Recipe,
@@ -67,8 +73,10 @@ def train(
     measure_start: bool = False,
     n_threads: int = 1,
     callbacks: Sequence[Callback] = (),
-) -> Trained:
-    """Train all starts and keep the best.
+) -> list[Trained]:
+    """Train all starts.
+
+    The result lists those with a finite loss, in the order of their starts.
 
     With ``resume`` the first start goes on with that state of Adam. With
     ``measure_start`` the starts themselves count among the weights that may be
@@ -91,8 +99,24 @@ def train(
         trainer.resume(0, resume.mean, resume.square, resume.steps)
     runs = [trainer.run(i) for i in range(len(starts))]
     interrupted = _advance(trainer, runs, recipe, callbacks)
-    kept = min(range(len(runs)), key=lambda i: (_rank(runs[i].best), i))
-    return _collect(runs[kept], kept, interrupted)
+    trained = [_collect(run, number, interrupted) for number, run in enumerate(runs)]
+    finite = [each for each in trained if each is not None]
+    if not finite:
+        raise TrainingError(
+            "expected a finite loss, got none from any start: the sums overflow; choose a lower "
+            "learning_rate_init, a bounded processing function or another aggregation"
+        )
+    return finite
+
+
+def train(*arguments: Any, **settings: Any) -> Trained:
+    """Train all starts, as :func:`train_all` does, and keep the one of lowest loss."""
+    return keep_lowest(train_all(*arguments, **settings))
+
+
+def keep_lowest(runs: Sequence[Trained]) -> Trained:
+    """Give the run of lowest loss, the first of equals."""
+    return min(runs, key=lambda each: (_rank(each.best_loss), each.run))
 
 
 def _advance(
@@ -146,18 +170,16 @@ def _settings(
     settings.blend_until = recipe.blend_until
     settings.keep_best = recipe.keep_best or watch_validation
     settings.measure_start = measure_start
+    settings.stop_at_zero_error = recipe.stop_at_zero_error
     return settings
 
 
-def _collect(run: _core.Run, number: int, interrupted: bool) -> Trained:
+def _collect(run: _core.Run, number: int, interrupted: bool) -> Trained | None:
     params: NDArray[np.float32] = run.params()
     # A run stopped by Ctrl-C before its first epoch has no loss, and is no failure.
     diverged = run.status == _core.Status.diverged and not math.isfinite(run.best)
     if diverged or not np.all(np.isfinite(params)):
-        raise TrainingError(
-            "expected a finite loss, got none from any start: the sums overflow; choose a lower "
-            "learning_rate_init, a bounded processing function or another aggregation"
-        )
+        return None
     state = AdamState(params, run.mean(), run.square(), run.steps)
     return Trained(
         params, state, run.history(), run.best, run.best_epoch, run.epoch, number, interrupted

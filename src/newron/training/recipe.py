@@ -38,6 +38,11 @@ class Recipe:
         Restarts; the one of lowest loss is kept.
     balanced : bool
         Weigh classes inversely to their frequency unless the user says otherwise.
+    polish : bool
+        Re-choose every Heaviside threshold and direction by the exact loss, tune
+        the weights, and polish again, for each restart.
+    stop_at_zero_error : bool
+        End all later restarts when one gets every training row right.
     """
 
     standardize: bool = True
@@ -53,6 +58,8 @@ class Recipe:
     blend_until: float = 0.0
     n_init: int = 5
     balanced: bool = False
+    polish: bool = False
+    stop_at_zero_error: bool = False
 
     def adjust(self, **wishes: float | None) -> Recipe:
         """Give a copy with the settings that are not None."""
@@ -73,13 +80,22 @@ _PAPER = Recipe(
     balanced=True,
 )
 
-RECIPES = ("gradient", "paper")
+RECIPES = ("default", "gradient", "grow", "paper")
+
+# Heaviside: more starts, each polished; they cost milliseconds.
+_CRISP = Recipe(
+    schedule="one_cycle", blend_until=0.7, n_init=10, polish=True, stop_at_zero_error=True
+)
 
 
 def get_recipe(name: object, *, crisp: bool) -> Recipe:
-    """Give the recipe of this name, for a network with or without Heaviside."""
+    """Give the recipe of this name, for a network with or without Heaviside.
+
+    "default" and "grow" are procedures of several steps: what they train by
+    gradients they train as "gradient" does.
+    """
     if name == "paper":
         return _PAPER
-    if name == "gradient":
-        return Recipe(schedule="one_cycle", blend_until=0.7) if crisp else Recipe()
+    if name in RECIPES:
+        return _CRISP if crisp else Recipe()
     raise InputError(f"expected a recipe among {', '.join(RECIPES)}, got {name!r}")

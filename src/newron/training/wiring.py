@@ -78,18 +78,15 @@ class Wiring:
         """How many parameters there are."""
         return int(self.layers[-1].centre.stop)
 
-    def make_network(self, surrogate: str = "sigmoid") -> Any:
-        """Give the network to the core; the surrogate is how Heaviside is trained."""
+    def make_network(self) -> Any:
+        """Give the network to the core."""
         names = _core.function_names()
         network = _core.Network(self.n_channels)
         for layer in self.layers:
             plan = layer.plan
-            name = plan.processing
-            if name == "heaviside" and surrogate == "softsign":
-                name = "heaviside_softsign"
             per_neuron = layer.n_edges // plan.n_neurons
             network.add_layer(
-                names.index(name),
+                names.index(plan.processing),
                 list(AGGREGATIONS).index(plan.aggregation),
                 list(ACTIVATIONS).index(plan.activation),
                 plan.weighted,
