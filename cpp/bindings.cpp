@@ -586,6 +586,10 @@ NB_MODULE(_core, m) {
       .def("settle", &PyGrower::settle)
       .def("find_best", &PyGrower::find_best)
       .def("path", &PyGrower::path, "sweeps"_a, "ridge"_a)
+      .def(
+          "objective",
+          [](PyGrower& grower, double ridge) { return grower.network().objective(ridge); },
+          "ridge"_a)
       .def_prop_ro("loss", [](PyGrower& grower) { return grower.network().loss(); })
       .def_prop_ro("wrong", [](PyGrower& grower) { return grower.network().count_wrong(); })
       .def_prop_ro("n_terms",

@@ -288,7 +288,7 @@ void CrispNetwork::refresh(int row) {
   table_.row_slopes(row, scores(row), slope_.data() + first, curve_.data() + first);
 }
 
-void CrispNetwork::step_weight(int term, int output, double ridge) {
+void CrispNetwork::step_weight(int term, int output, double ridge, double share) {
   const std::size_t k = at(table_.n_outputs);
   double& weight = shape_.weight[at(term) * k + at(output)];
   double slope = ridge * weight, curve = ridge;
@@ -297,27 +297,36 @@ void CrispNetwork::step_weight(int term, int output, double ridge) {
     curve += curve_[at(row) * k + at(output)];
   }
   if (!(curve > 0.0)) return;
-  const double step = std::clamp(-slope / curve, -2.0, 2.0);
+  const double step = share * std::clamp(-slope / curve, -2.0, 2.0);
   weight += step;
   for (const int row : active_[at(term)]) scores_[at(row) * k + at(output)] += step;
 }
 
-void CrispNetwork::step_centre(int output) {
+void CrispNetwork::step_centre(int output, double share) {
   const std::size_t k = at(table_.n_outputs);
   double slope = 0.0, curve = 1e-9;
   for (int row = 0; row < table_.n_rows; ++row) {
     slope += slope_[at(row) * k + at(output)];
     curve += curve_[at(row) * k + at(output)];
   }
-  const double step = std::clamp(-slope / curve, -2.0, 2.0);
+  const double step = share * std::clamp(-slope / curve, -2.0, 2.0);
   shape_.centre[at(output)] -= step;
   for (int row = 0; row < table_.n_rows; ++row) scores_[at(row) * k + at(output)] += step;
 }
 
+void CrispNetwork::sweep_weights(double ridge, double share) {
+  for (int k = 0; k < table_.n_outputs; ++k) step_centre(k, share);
+  for (int row = 0; row < table_.n_rows; ++row) refresh(row);
+  for (int t = 0; t < static_cast<int>(shape_.terms.size()); ++t) {
+    const int only = shape_.only[at(t)];
+    const int first = only < 0 ? 0 : only, end = only < 0 ? table_.n_outputs : only + 1;
+    for (int k = first; k < end; ++k) step_weight(t, k, ridge, share);
+    for (const int row : active_[at(t)]) refresh(row);
+  }
+}
+
 void CrispNetwork::refit(int sweeps, double ridge) {
   const int n_terms = static_cast<int>(shape_.terms.size());
-  const double before = objective(ridge);
-  const CrispShape kept = shape_;
   active_.assign(at(n_terms), {});
   for (int t = 0; t < n_terms; ++t) {
     const Condition& term = shape_.terms[at(t)];
@@ -328,23 +337,25 @@ void CrispNetwork::refit(int sweeps, double ridge) {
   }
   slope_.assign(scores_.size(), 0.0);
   curve_.assign(scores_.size(), 0.0);
-  for (int row = 0; row < table_.n_rows; ++row) refresh(row);
-  for (int sweep = 0; sweep < sweeps; ++sweep) {
-    for (int k = 0; k < table_.n_outputs; ++k) step_centre(k);
+  double before = objective(ridge);
+  // Newton steps can overshoot: then the sweep is taken back and tried with less.
+  for (double share = 1.0; sweeps > 0 && share > 0.1; --sweeps) {
+    const std::vector<double> weight = shape_.weight, centre = shape_.centre, scores = scores_;
     for (int row = 0; row < table_.n_rows; ++row) refresh(row);
-    for (int t = 0; t < n_terms; ++t) {
-      const int only = shape_.only[at(t)];
-      const int first = only < 0 ? 0 : only, end = only < 0 ? table_.n_outputs : only + 1;
-      for (int k = first; k < end; ++k) step_weight(t, k, ridge);
-      for (const int row : active_[at(t)]) refresh(row);
+    sweep_weights(ridge, share);
+    const double now = objective(ridge);
+    if (now <= before) {
+      before = now;
+      continue;
     }
+    shape_.weight = weight;
+    shape_.centre = centre;
+    scores_ = scores;
+    share *= 0.5;
   }
   active_.clear();
   slope_.clear();
   curve_.clear();
-  if (objective(ridge) <= before) return;
-  shape_ = kept;  // Newton steps can overshoot; then nothing is changed
-  recount();
 }
 
 // ---- growing ----

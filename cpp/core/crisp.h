@@ -121,8 +121,9 @@ class CrispNetwork {
   void scores_with(int row, Changed first, double* scores, std::vector<Changed>& changed) const;
   void find_differences(int neuron, int index, std::vector<double>& difference, Team& team) const;
   bool improve(int neuron, int index, const PolishSettings& settings, Team& team);
-  void step_weight(int term, int output, double ridge);
-  void step_centre(int output);
+  void sweep_weights(double ridge, double share);
+  void step_weight(int term, int output, double ridge, double share);
+  void step_centre(int output, double share);
   void refresh(int row);
 
   RankTable table_;

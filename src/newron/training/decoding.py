@@ -224,7 +224,8 @@ def snap(model: Model, sample: Sample, n_threads: int = 1, *, partial: bool = Fa
     """Shorten all numbers as far as no training row notices.
 
     No class of a training row changes, no amount by more than a thousandth of the
-    targets' spread, and the loss grows by no more than a ten-thousandth. A partial sample cannot speak for all rows: more digits stay.
+    targets' spread, and the loss grows by no more than a ten-thousandth. A partial
+    sample cannot speak for all rows: more digits stay.
     """
     few = sample.first(_FEW_ROWS)
     before = {len(s.X): _judge(model, s, n_threads) for s in (few, sample)}

@@ -124,7 +124,7 @@ def _learn_ranks(x: Floats, weight: Floats) -> RankScale | None:
     values, first = np.unique(x[order], return_index=True)
     if len(values) < 2:
         return None
-    mass = np.add.reduceat(weight[order], first)
+    mass = np.sqrt(np.add.reduceat(weight[order], first))
     # A value's rank is the middle of its share of the rows.
     ranks = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
     if len(values) > MOST_KNOTS:

@@ -52,6 +52,8 @@ __all__ = ["fit", "fit_default", "fit_grown"]
 _FOLDS = 4
 _BINS = (64, 255)  # of a column, on few and on many rows
 _LEAST_ROWS = 20  # to deal into folds
+_NOTHING = 0.003  # a difference of inner losses that no reader would notice
+_SURE = 2.0  # standard errors by which a more complex way must be better
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error
@@ -113,12 +115,14 @@ def _plan_growth(data: Data, plan: Plan, splits: list[Split]) -> _Growth:
     ranking = learn_ranking(data.X, index, _BINS[many])
     target_scale = scale_targets(data, plan, _all_rows(data))
     targets, weight = weigh_rows(data, plan, _all_rows(data), target_scale)
-    table = RankedTable(ranking.encode(data.X), targets, weight)
+    total = _all_rows(data).weight.sum()  # equal rows were merged: back to how many there are
+    table = RankedTable(ranking.encode(data.X), targets, weight * (total / len(weight)))
     loss, n_outputs = name_loss(plan.output), plan.output.n_scores
     task = GrowTask(table, ranking, loss, n_outputs, plan.n_threads)
     schema = describe_columns(data.X, index, data.names)
     path = GrowPath((), np.zeros(0), np.zeros(0), ranking, schema, plan.output, target_scale)
-    plain = GrowPlan(plan.max_terms, max_conditions=1, ridge=5.0, least_weight=5.0)
+    least = min(5.0, 0.1 * total)
+    plain = GrowPlan(plan.max_terms, max_conditions=1, ridge=5.0, least_weight=least)
     deep = GrowPlan(plan.max_terms, max_conditions=3, ridge=1.0, least_weight=2.0)
     if not splits:
         return _Growth(task, path, plain, np.zeros((0, 1)))
@@ -129,19 +133,29 @@ def _plan_growth(data: Data, plan: Plan, splits: list[Split]) -> _Growth:
         except KeyboardInterrupt:
             quick = _Growth(task, path, with_terms(way, 5), np.zeros((0, 1)))
             raise _Stopped(replace(_grow(quick, data, plan), interrupted=True)) from None
-        best = int(np.argmin(judged.mean(axis=0)))
+        best = _count_terms(judged)
         growth = _Growth(task, path, with_terms(way, best), judged)
-        if chosen is None or _is_better(growth.inner_losses, chosen.inner_losses):
+        if chosen is None or _is_better(growth.inner_losses, chosen.inner_losses, _SURE):
             chosen = growth
     assert chosen is not None  # noqa: S101 - there is a first way
     return chosen
 
 
-def _is_better(losses: Floats, than: Floats) -> bool:
-    """Tell whether a more complex way is worth it: by more than a standard error."""
+def _count_terms(judged: Floats) -> int:
+    """Give the number of terms of the lowest inner loss.
+
+    Where hardly any loss is left, more terms only make the sure surer: the fewest do.
+    """
+    mean = judged.mean(axis=0)
+    slack = _NOTHING if mean.min() < 10 * _NOTHING else 0.0
+    return int(np.flatnonzero(mean <= mean.min() + slack)[0])
+
+
+def _is_better(losses: Floats, than: Floats, by: float = 1.0) -> bool:
+    """Tell whether losses on the same splits are lower, by so many standard errors."""
     gain = than - losses
     spread = float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else 0.0
-    return float(gain.mean()) > spread
+    return float(gain.mean()) > by * spread
 
 
 def _grow(growth: _Growth, data: Data, plan: Plan) -> Fitted:
@@ -214,29 +228,28 @@ def _choose_soft(data: Data, plan: Plan) -> Fitted:
     n_rows = len(data.X)
     decay = plan.recipe.weight_decay if plan.own_decay else min(0.3, 240.0 / n_rows)
     recipe = replace(plan.recipe, weight_decay=decay)
-    additive = replace(
-        plan, architecture=_without_hidden(plan.architecture), recipe=recipe, input_scale="both"
-    )
-    deep = replace(
-        plan,
-        architecture=replace(plan.architecture, direct_inputs=True),
-        recipe=recipe,
-        input_scale="both",
-    )
+    two_scales = replace(plan, recipe=recipe, input_scale="both")
+    additive = replace(two_scales, architecture=_without_hidden(plan.architecture))
+    deep = replace(two_scales, architecture=replace(plan.architecture, direct_inputs=True))
+    # For tables without noise: hardly any decay, and time to find the exact border.
+    exact = replace(deep, recipe=replace(recipe, weight_decay=0.003, max_iter=1000))
     if len(plan.architecture.layers) == 1:
         return fit_network(data, additive)
     settled = _settle(data)
     splits = _deal(settled, plan)
     if not splits:
         return fit_network(data, additive)
-    quick = replace(recipe, n_init=1)
-    if n_rows > MANY_ROWS:
-        quick = replace(quick, max_iter=min(quick.max_iter, 60))
-    judged = [
-        _judge(settled, replace(each, recipe=quick, callbacks=()), splits, None)[0]
-        for each in (additive, deep)
-    ]
-    return fit_network(data, deep if _is_better(judged[1], judged[0]) else additive)
+    chosen, best = additive, None
+    for way in (
+        [additive, deep] if n_rows > MANY_ROWS or plan.own_decay else [additive, deep, exact]
+    ):
+        quick = replace(way.recipe, n_init=1)
+        if n_rows > MANY_ROWS:
+            quick = replace(quick, max_iter=min(quick.max_iter, 60))
+        losses, _ = _judge(settled, replace(way, recipe=quick, callbacks=()), splits, None)
+        if best is None or _is_better(losses, best, _SURE):
+            chosen, best = way, losses
+    return fit_network(data, chosen)
 
 
 def _judge(
