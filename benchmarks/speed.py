@@ -178,7 +178,9 @@ def report_threads(report: Report, rounds: int) -> None:
     wide, _ = make_data(20_000, 100)
 
     def fit(rows: np.ndarray, jobs: int, **settings: object) -> float:
-        model = NewronClassifier("sigmoid", random_state=0, n_jobs=jobs, **settings)
+        model = NewronClassifier(
+            "sigmoid", recipe="gradient", random_state=0, n_jobs=jobs, **settings
+        )
         begin = time.perf_counter()
         model.fit(rows, y)
         return time.perf_counter() - begin
@@ -213,9 +215,9 @@ def report_prediction(report: Report, rounds: int) -> None:
     few = slice(0, 5000)
     models = {
         "heaviside 14-16-8-1": NewronClassifier("heaviside", hidden_layer_sizes=(16, 8),
-                                                n_init=1, max_iter=5, random_state=0),
+                                                n_init=1, max_iter=5, random_state=0, recipe="gradient"),
         "sigmoid 14-16-8-1": NewronClassifier("sigmoid", hidden_layer_sizes=(16, 8),
-                                              n_init=1, max_iter=5, random_state=0),
+                                              n_init=1, max_iter=5, random_state=0, recipe="gradient"),
         "MLPClassifier 14-16-8-1": MLPClassifier((16, 8), max_iter=5, random_state=0),
         "HistGradientBoosting, 100 trees": HistGradientBoostingClassifier(random_state=0),
     }  # fmt: skip
@@ -249,7 +251,7 @@ def read(key):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(l.split()[1]) for l in lines if l.startswith(key)) / 1024
 small = np.random.default_rng(0).normal(size=(2000, 20)).astype(np.{kind})
-settings = dict(n_init=1, max_iter=1, random_state=0)
+settings = dict(recipe="gradient", n_init=1, max_iter=1, random_state=0)
 NewronClassifier("{processing}", **settings).fit(small, small[:, 0] > 0)
 X = np.empty((1_000_000, 20), np.{kind})
 for i in range(0, len(X), 10_000):

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/evaluator.h"
+#include "core/grow.h"
 #include "core/trainer.h"
 
 using namespace newron;
@@ -169,6 +170,50 @@ void test_prediction_is_the_same_in_blocks_and_threads() {
   }
 }
 
+void test_growing_lowers_the_objective_in_any_number_of_threads() {
+  const int rows = 9000, columns = 4, bins = 6;
+  Random random(11);
+  std::vector<Rank> ranks;
+  for (int i = 0; i < rows * columns; ++i) ranks.push_back(static_cast<Rank>(random.below(bins)));
+  const std::vector<int> n_bins(columns, bins);
+  const std::vector<double> weights(rows, 1.0);
+  for (const Loss loss : {Loss::binary, Loss::categorical, Loss::squared}) {
+    const int outputs = loss == Loss::binary ? 1 : 3;
+    std::vector<float> targets;
+    for (int i = 0; i < rows; ++i) {
+      const bool high = ranks[static_cast<std::size_t>(i)] > 2;
+      const bool odd = ranks[static_cast<std::size_t>(rows + i)] > 3;
+      const int label = (high != odd) + (loss == Loss::categorical && high && odd);
+      for (int k = 0; k < (loss == Loss::squared ? outputs : 1); ++k) {
+        targets.push_back(static_cast<float>(label));
+      }
+    }
+    const RankTable table = {rows,          columns,        outputs,        loss, ranks.data(),
+                             n_bins.data(), targets.data(), weights.data(), rows};
+    std::vector<double> ends;
+    for (const int threads : {1, 3}) {
+      GrowSettings settings;
+      settings.max_terms = 12;
+      settings.polish_every = 5;
+      Grower grower(table, settings, threads);
+      double last = grower.network().objective(settings.ridge);
+      while (grower.grow()) {
+        const double now = grower.network().objective(settings.ridge);
+        EXPECT(now <= last + 1e-6);
+        last = now;
+      }
+      grower.settle();
+      EXPECT(grower.network().objective(settings.ridge) <= last + 1e-6);
+      CrispNetwork cut = grower.network();
+      cut.keep_terms(2);
+      cut.refit(3, settings.ridge);
+      EXPECT(cut.shape().terms.size() == 2);
+      ends.push_back(grower.network().loss());
+    }
+    EXPECT(ends[0] == ends[1]);
+  }
+}
+
 void test_the_generator_shuffles() {
   Random random(1);
   std::vector<int> items = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
@@ -187,6 +232,7 @@ int main() {
   test_gradients_follow_the_loss();
   test_threads_change_nothing();
   test_prediction_is_the_same_in_blocks_and_threads();
+  test_growing_lowers_the_objective_in_any_number_of_threads();
   std::printf("core_test (%s): %d expectations hold\n", choose_passes().name, passed);
   return 0;
 }
