@@ -158,7 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     command = " ".join(["python -m benchmarks.recipes", *words])
     report = Report("Recipes", command, ["numpy", "scikit-learn"])
-    report_recipes(report, options.tables, options.jobs)
+    if options.tables:
+        report_recipes(report, options.tables, options.jobs)
     if options.seeds:
         report_seeds(report, options.seeds)
     if options.noisy:

@@ -213,11 +213,13 @@ def report_prediction(report: Report, rounds: int) -> None:
     report.say("## Prediction, 200,000 rows of 14 columns, one thread")
     X, y = make_data(200_000, 14)
     few = slice(0, 5000)
+    small = {
+        "hidden_layer_sizes": (16, 8), "recipe": "gradient", "n_init": 1, "max_iter": 5,
+        "random_state": 0,
+    }  # fmt: skip
     models = {
-        "heaviside 14-16-8-1": NewronClassifier("heaviside", hidden_layer_sizes=(16, 8),
-                                                n_init=1, max_iter=5, random_state=0, recipe="gradient"),
-        "sigmoid 14-16-8-1": NewronClassifier("sigmoid", hidden_layer_sizes=(16, 8),
-                                              n_init=1, max_iter=5, random_state=0, recipe="gradient"),
+        "heaviside 14-16-8-1": NewronClassifier("heaviside", **small),
+        "sigmoid 14-16-8-1": NewronClassifier("sigmoid", **small),
         "MLPClassifier 14-16-8-1": MLPClassifier((16, 8), max_iter=5, random_state=0),
         "HistGradientBoosting, 100 trees": HistGradientBoostingClassifier(random_state=0),
     }  # fmt: skip

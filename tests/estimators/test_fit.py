@@ -300,6 +300,16 @@ class TestInterruption:
             model.fit(X, y)
         assert model.score(X, y) > 0.9
 
+    @pytest.mark.parametrize("recipe", ["grow", "default"])
+    def test_ctrl_c_while_growing_keeps_what_is_there(self, recipe):
+        X, y = make_blobs(n=30_000, columns=30)
+        model = NewronClassifier(recipe=recipe, max_terms=1000, random_state=0)
+        timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.warns(InterruptedWarning, match="best model so far"):
+            model.fit(X, y)
+        assert model.score(X, y) > 0.8
+
     def test_progress_is_silent_by_default_and_one_line_when_asked(self, capfd):
         X, y = make_blobs()
         NewronClassifier("sigmoid", max_iter=5, random_state=0).fit(X, y)
