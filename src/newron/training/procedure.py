@@ -154,7 +154,9 @@ def _count_terms(judged: Floats) -> int:
 def _is_better(losses: Floats, than: Floats, by: float = 1.0) -> bool:
     """Tell whether losses on the same splits are lower, by so many standard errors."""
     gain = than - losses
-    spread = float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else 0.0
+    # One split, of many rows, has no spread of its own: half a percent stands for it.
+    one = 0.005 * float(than.mean())
+    spread = float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else one
     return float(gain.mean()) > by * spread
 
 
