@@ -224,6 +224,7 @@ def polish(
     table: Any,
     *,
     rounds: int = 3,
+    sweeps: int = 5,
     ridge: float = 0.1,
     n_threads: int = 1,
 ) -> tuple[CrispShape, float, int]:
@@ -235,7 +236,7 @@ def polish(
     network = _core.Crisp(table, *shape.for_core())
     for _ in range(rounds):
         changed = 0
-        for _ in range(5):
+        for _ in range(sweeps):
             moved = network.polish(False, ridge, n_threads)
             changed += moved
             if not moved:

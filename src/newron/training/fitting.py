@@ -47,6 +47,8 @@ __all__ = [
 
 # Parameters times rows beyond which only the three best restarts are polished.
 _MUCH_WORK = 2e6
+# Rows times conditions beyond which one sweep must do: it takes seconds already.
+_MUCH_POLISH = 2e7
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,11 @@ def _polish(
     table = ranked.for_core(ranking, name_loss(plan.output), plan.output.n_scores)
     best = None
     for trained, model in candidates:
+        start = to_crisp(model.layers, ranking)
+        much = len(ranked.weight) * start.n_conditions > _MUCH_POLISH
+        rounds, sweeps = (1, 1) if much else (3, 5)
         shape, loss, wrong = polish(
-            to_crisp(model.layers, ranking), table, n_threads=plan.n_threads
+            start, table, rounds=rounds, sweeps=sweeps, n_threads=plan.n_threads
         )
         right = wrong == 0 and isinstance(plan.output, Classes)
         if best is None or right or loss < best[0]:
