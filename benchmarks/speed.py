@@ -291,6 +291,186 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    command = " ".join(["python -m benchmarks.speed", *words])
+    report = Report("Speed", command, ["numpy", "scikit-learn", "torch"])
+    if not HAS_TORCH:
+        return float("nan")
+    from benchmarks.eager import time_step
+
+    return time_step(size.widths, size.n_rows, BATCH, size.torch_steps)
+
+
+def measure(contestants: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """Time all contestants in turns."""
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, contestant in contestants.items():
+            times[name].append(contestant())
+    return times
+
+
+def ratio(times: dict[str, list[float]], of: str, to: str) -> float:
+    """Give the median over the rounds of one time by another."""
+    return statistics.median(a / b for a, b in zip(times[of], times[to], strict=True))
+
+
+def report_training(report: Report, rounds: int) -> None:
+    """Compare one step of training."""
+    report.say("\n## One step of Adam, batch 128, one thread (µs)")
+    rows = []
+    for size in SIZES:
+        times = measure(
+            {
+                "sigmoid": lambda s=size: time_newron(s, "sigmoid"),
+                "torch": lambda s=size: time_torch(s),
+                "mlp": lambda s=size: time_mlp(s),
+                "bare": lambda s=size: time_bare(s),
+                "tanh_prod": lambda s=size: time_newron(s, "tanh_prod"),
+                "heaviside": lambda s=size: time_newron(s, "heaviside"),
+            },
+            rounds,
+        )
+        least = {name: min(values) * 1e6 for name, values in times.items()}
+        per_tanh = ratio(times, "tanh_prod", "bare") / 2
+        rows.append(
+            [
+                f"{size.name}, {size.n_rows} rows",
+                *(f"{least[k]:.1f}" for k in
+                  ("sigmoid", "heaviside", "tanh_prod", "torch", "mlp", "bare")),
+                f"{ratio(times, 'torch', 'sigmoid'):.0f}×",
+                f"{ratio(times, 'mlp', 'sigmoid'):.1f}×",
+                f"{ratio(times, 'sigmoid', 'bare'):.2f}",
+                f"{per_tanh:.2f}",
+            ]
+        )  # fmt: skip
+    head = [
+        "network", "sigmoid", "heaviside", "tanh-prod", "eager torch", "MLPClassifier",
+        "bare sigmoid", "torch / newron", "MLP / newron", "sigmoid / bare", "tanh-prod / bare tanh",
+    ]  # fmt: skip
+    report.table(head, rows)
+
+
+def report_threads(report: Report, rounds: int) -> None:
+    """Compare two threads with one."""
+    report.say("## Two threads against one")
+    X, y = make_data(20_000, 14)
+    wide, _ = make_data(20_000, 100)
+
+    def fit(rows: np.ndarray, jobs: int, **settings: object) -> float:
+        model = NewronClassifier(
+            "sigmoid", recipe="gradient", random_state=0, n_jobs=jobs, **settings
+        )
+        begin = time.perf_counter()
+        model.fit(rows, y)
+        return time.perf_counter() - begin
+
+    many = {"hidden_layer_sizes": (16, 8), "n_init": 8, "max_iter": 10}
+    large = {"hidden_layer_sizes": (64, 32), "n_init": 1, "max_iter": 10, "batch_size": 1024}
+    rows = []
+    for name, table, settings in (
+        ("14-16-8-1, n_init=8", X, many),
+        ("100-64-32-1, one fit, batch 4096", wide, {**large, "batch_size": 4096}),
+        ("100-64-32-1, one fit, batch 1024", wide, large),
+        ("100-64-32-1, one fit, batch 128", wide, {**large, "batch_size": 128}),
+    ):
+        times = measure(
+            {
+                "one": lambda t=table, s=settings: fit(t, 1, **s),
+                "two": lambda t=table, s=settings: fit(t, 2, **s),
+            },
+            rounds,
+        )
+        rows.append(
+            [name, f"{min(times['one']):.2f}", f"{min(times['two']):.2f}",
+             f"{ratio(times, 'one', 'two'):.2f}×"]
+        )  # fmt: skip
+    report.table(["fit, 20000 rows", "one thread (s)", "two threads (s)", "speed-up"], rows)
+
+
+def report_prediction(report: Report, rounds: int) -> None:
+    """Compare prediction of many rows and of one."""
+    report.say("## Prediction, 200,000 rows of 14 columns, one thread")
+    X, y = make_data(200_000, 14)
+    few = slice(0, 5000)
+    small = {
+        "hidden_layer_sizes": (16, 8), "recipe": "gradient", "n_init": 1, "max_iter": 5,
+        "random_state": 0,
+    }  # fmt: skip
+    models = {
+        "heaviside 14-16-8-1": NewronClassifier("heaviside", **small),
+        "sigmoid 14-16-8-1": NewronClassifier("sigmoid", **small),
+        "MLPClassifier 14-16-8-1": MLPClassifier((16, 8), max_iter=5, random_state=0),
+        "HistGradientBoosting, 100 trees": HistGradientBoostingClassifier(random_state=0),
+    }  # fmt: skip
+    for model in models.values():
+        model.fit(X[few], y[few])
+
+    def predict(model: object, rows: np.ndarray, repeats: int) -> float:
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            model.predict(rows)  # type: ignore[attr-defined]
+        return (time.perf_counter() - begin) / repeats
+
+    many = measure({k: lambda m=m: predict(m, X, 1) for k, m in models.items()}, rounds)
+    one = measure({k: lambda m=m: predict(m, X[:1], 100) for k, m in models.items()}, rounds)
+    rows = [
+        [name, f"{len(X) / min(many[name]) / 1e6:.2f}", f"{min(one[name]) * 1e6:.0f}"]
+        for name in models
+    ]
+    for name in list(models)[:2]:
+        model = models[name].model_
+        latency = min(predict(model, X[:1], 2000) for _ in range(rounds))
+        rows.append([f"{name}, Model.predict", "", f"{latency * 1e6:.0f}"])
+    report.table(["model", "million rows a second", "one row (µs)"], rows)
+
+
+MEMORY = """
+import numpy as np
+from pathlib import Path
+from newron import NewronClassifier
+def read(key):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(l.split()[1]) for l in lines if l.startswith(key)) / 1024
+small = np.random.default_rng(0).normal(size=(2000, 20)).astype(np.{kind})
+settings = dict(recipe="gradient", n_init=1, max_iter=1, random_state=0)
+NewronClassifier("{processing}", **settings).fit(small, small[:, 0] > 0)
+X = np.empty((1_000_000, 20), np.{kind})
+for i in range(0, len(X), 10_000):
+    X[i:i + 10_000] = np.random.default_rng(i).normal(size=(10_000, 20))
+y = X[:, 0] > 0
+Path("/proc/self/clear_refs").write_text("5")
+before = read("VmRSS")
+NewronClassifier("{processing}", **settings).fit(X, y)
+print(read("VmHWM") - before, X.nbytes / 2**20)
+"""
+
+
+def report_memory(report: Report) -> None:
+    """Measure the peak of a fit above its data."""
+    if sys.platform != "linux":
+        return
+    report.say("## Peak memory of a fit above the data, 1,000,000 × 20, hidden (4,)")
+    rows = []
+    for processing in ("heaviside", "sigmoid"):
+        for kind in ("float32", "float64"):
+            code = MEMORY.format(processing=processing, kind=kind)
+            done = subprocess.run(
+                [sys.executable, "-c", code], check=True, capture_output=True, text=True
+            )
+            peak, data = map(float, done.stdout.split())
+            rows.append([f"{processing}, X in {kind}", f"{data:.0f}", f"{peak:.0f}"])
+    report.table(["fit", "the data (MiB)", "peak above it (MiB)"], rows)
+    report.say("The core's own copy of the rows is float32: 76 MiB of the peak.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="rounds of each comparison")
+    parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
     report = Report("Speed", "python -m benchmarks.speed", ["numpy", "scikit-learn", "torch"])
     if not HAS_TORCH:
         report.say("\nPyTorch is not installed: its column is empty (run scripts/install_heavy).")
