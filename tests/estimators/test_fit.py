@@ -188,7 +188,7 @@ class TestRecipes:
         ).fit(X, y)
         before = model.best_loss_
         model.set_params(max_iter=5).fit(X, y)
-        assert model.best_loss_ <= before * 1.001
+        assert model.best_loss_ <= before * 1.0001  # float32 against float64
 
     @pytest.mark.parametrize("processing", processing_names())
     def test_partial_fit_learns_steps_too(self, processing):
@@ -207,7 +207,7 @@ class TestRecipes:
         before = model.predict_proba(X)
         model.set_params(learning_rate_init=1e-12).partial_fit(X[:2], y[:2])
         close = np.isclose(model.predict_proba(X), before, atol=1e-3).all(axis=1)
-        assert close.mean() > 0.95
+        assert close.mean() > 0.97
 
     def test_partial_fit_learns_from_parts(self):
         X, y = make_blobs(n=2000)
@@ -387,7 +387,9 @@ class TestOddData:
     def test_numbers_under_all_others_are_a_constant(self):
         X, y = make_blobs()
         X[:, 0] *= 5e-322
-        assert NewronClassifier("sigmoid", n_init=1, random_state=0).fit(X, y).score(X, y) > 0.85
+        model = NewronClassifier("sigmoid", n_init=1, random_state=0)
+        without = model.fit(X[:, 1:], y).score(X[:, 1:], y)
+        assert abs(model.fit(X, y).score(X, y) - without) < 0.02
 
     def test_amounts_far_from_their_inputs(self):
         X, _ = make_blobs()

@@ -166,7 +166,7 @@ class _Steps:
             low, high = float(values[first - 1]), float(values[first])
         else:
             low, high = _outside(values, first, wanted)
-        if self.partial and channel is not None and low < wanted < high:
+        if self.partial and channel is not None and low <= wanted <= high:
             reach = 0.01 * channel.scale if channel.rank is None else 0.0
             low, high = max(low, wanted - reach), min(high, wanted + reach)
         found = shortest_between(low, high)
