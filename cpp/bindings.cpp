@@ -1,12 +1,14 @@
 // The only file that knows Python: check shapes and types, release the GIL, call.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -248,8 +250,9 @@ class PyEvaluator {
 // Rows as ranks, and the arrays that the table points into.
 struct PyRankTable {
   PyRankTable(In<std::uint16_t, 2> ranks, In<int, 1> n_bins, In<float, 2> targets,
-              In<double, 1> weights, newron::Loss loss, int n_outputs)
-      : ranks(ranks), n_bins(n_bins), targets(targets), weights(weights) {
+              In<double, 1> weights, newron::Loss loss, int n_outputs,
+              std::optional<In<double, 2>> base)
+      : ranks(ranks), n_bins(n_bins), targets(targets), weights(weights), base(base) {
     const std::size_t rows = ranks.shape(1);
     require(rows >= 1 && rows < (std::size_t{1} << 31), "a table needs 1 to 2^31 rows");
     require(n_bins.shape(0) == ranks.shape(0), "one number of bins for each column");
@@ -262,6 +265,8 @@ struct PyRankTable {
         require(ranks(c, i) < n_bins(c), "a rank is beyond its column's bins");
       }
     }
+    require(!base || (base->shape(0) == rows && base->shape(1) == at(n_outputs)),
+            "one base score for each row and output");
     double total = 0.0;
     for (std::size_t i = 0; i < rows; ++i) {
       total += weights(i);
@@ -278,7 +283,8 @@ struct PyRankTable {
             n_bins.data(),
             targets.data(),
             weights.data(),
-            total};
+            total,
+            base ? base->data() : nullptr};
   }
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -287,6 +293,7 @@ struct PyRankTable {
   In<int, 1> n_bins;
   In<float, 2> targets;
   In<double, 1> weights;
+  std::optional<In<double, 2>> base;
   newron::RankTable view;
 };
 
@@ -548,9 +555,9 @@ NB_MODULE(_core, m) {
 
   nb::class_<PyRankTable>(m, "RankTable")
       .def(nb::init<In<std::uint16_t, 2>, In<int, 1>, In<float, 2>, In<double, 1>, newron::Loss,
-                    int>(),
+                    int, std::optional<In<double, 2>>>(),
            "ranks"_a.noconvert(), "n_bins"_a.noconvert(), "targets"_a.noconvert(),
-           "weights"_a.noconvert(), "loss"_a, "n_outputs"_a);
+           "weights"_a.noconvert(), "loss"_a, "n_outputs"_a, "base"_a = nb::none());
 
   nb::class_<PyCrisp>(m, "Crisp")
       .def(nb::init<const PyRankTable&, In<int, 1>, In<int, 2>, In<int, 2>, In<int, 1>,

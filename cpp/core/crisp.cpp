@@ -120,7 +120,11 @@ void CrispNetwork::evaluate_row(int row) {
     counts_[at(j)][at(row)] = static_cast<Rank>(count);
   }
   double* z = scores_.data() + at(row) * at(table_.n_outputs);
-  for (int k = 0; k < table_.n_outputs; ++k) z[k] = -shape_.centre[at(k)];
+  for (int k = 0; k < table_.n_outputs; ++k) {
+    const double base =
+        table_.base == nullptr ? 0.0 : table_.base[at(row) * at(table_.n_outputs) + at(k)];
+    z[k] = base - shape_.centre[at(k)];
+  }
   for (int t = 0; t < static_cast<int>(shape_.terms.size()); ++t) {
     const Condition& term = shape_.terms[at(t)];
     if (term.holds(value(term.source, row))) add_score(t, 1.0, z);

@@ -39,6 +39,7 @@ struct RankTable {
   const float* targets;  // [row][output] for squared loss, else [row]
   const double* weights;
   double total_weight;
+  const double* base = nullptr;  // [row][output]: scores to which the network adds, or none
 
   const Rank* column(int c) const {
     return ranks + static_cast<std::size_t>(c) * static_cast<std::size_t>(n_rows);

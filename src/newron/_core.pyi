@@ -267,6 +267,11 @@ class RankTable:
         ],
         loss: Loss,
         n_outputs: int,
+        base: Annotated[
+            NDArray[numpy.float64],
+            dict(shape=(None, None), order="C", device="cpu", writable=False),
+        ]
+        | None = None,
     ) -> None: ...
 
 class Crisp:

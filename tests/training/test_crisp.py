@@ -8,7 +8,8 @@ import pytest
 from newron import InputError, NewronClassifier, NewronRegressor, NewronWarning, _core
 from newron.demo import make_monk2
 from newron.training.crisp import CrispShape, RankedTable, from_crisp, polish, to_crisp
-from newron.training.growing import GrowPlan, GrowTask, grow, judge_terms, split_rows
+from newron.training.growing import GrowPlan, GrowTask, grow, judge_terms
+from newron.training.holdout import split_rows
 from newron.training.ranking import learn_ranking
 from oracle import crisp as naive
 
@@ -187,7 +188,7 @@ class TestGrow:
         outside = np.sort(np.concatenate([s.outside for s in splits]))
         np.testing.assert_array_equal(outside, np.arange(80))
         assert all(not set(s.inside) & set(s.outside) for s in splits)
-        judged = judge_terms(task, GrowPlan(max_terms=8), splits)
+        judged = judge_terms([task] * len(splits), GrowPlan(max_terms=8), splits)
         assert judged.shape[0] == 4
         assert judged.mean(axis=0).argmin() > 0
 

@@ -25,6 +25,7 @@ __all__ = [
     "can_be_polished",
     "from_crisp",
     "polish",
+    "score_table",
     "to_crisp",
     "to_params",
 ]
@@ -39,17 +40,19 @@ class RankedTable:
     ranks: Ranks
     targets: NDArray[np.float32]
     weight: Floats
+    base: Floats | None = None  # scores to which a network adds, of shape (rows, outputs)
 
     def for_core(self, ranking: Ranking, loss: str, n_outputs: int) -> Any:
         """Give the core's table."""
         kind = getattr(_core.Loss, loss)
         args = (self.ranks, ranking.n_bins, self.targets, self.weight, kind, n_outputs)
-        return _core.RankTable(*args)
+        return _core.RankTable(*args, base=self.base)
 
     def take(self, index: NDArray[np.intp]) -> RankedTable:
         """Give some of the rows."""
         ranks = np.ascontiguousarray(self.ranks[:, index])
-        return RankedTable(ranks, self.targets[index], self.weight[index])
+        base = None if self.base is None else self.base[index]
+        return RankedTable(ranks, self.targets[index], self.weight[index], base)
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,12 @@ class CrispShape:
     def score(self, ranks: Ranks) -> Floats:
         """Give the scores of rows, of shape (rows, outputs)."""
         return np.asarray(self.activate(ranks).T @ self.weight - self.centre)
+
+
+def score_table(shape: CrispShape, table: RankedTable) -> Floats:
+    """Give the scores of a table's rows, its base included."""
+    scores = shape.score(table.ranks)
+    return scores if table.base is None else scores + table.base
 
 
 def _holds(signals: list[NDArray[Any]], condition: Integers) -> NDArray[np.bool_]:

@@ -38,6 +38,12 @@ class TargetScale:
     shift: Floats
     scale: Floats
 
+    def then(self, outer: TargetScale | None) -> TargetScale:
+        """Give the scale that undoes this one and then the outer one."""
+        if outer is None:
+            return self
+        return TargetScale(self.shift * outer.scale + outer.shift, self.scale * outer.scale)
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -245,11 +251,18 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
         size = np.array([ranges[s] if s < len(model.schema) else 1.0 for s in layer.source])
         crisp = get_processing(layer.processing).crisp
         w = layer.w if crisp else round_to_digits(layer.w, digits)
-        b = layer.b if crisp else round_to_step(layer.b, size[:, None], digits + 1)
+        b = layer.b if crisp else round_to_step(layer.b, _reach(layer, size), digits + 1)
         alpha = None if layer.alpha is None else round_to_digits(layer.alpha, digits)
         centre = None if layer.centre is None else round_to_digits(layer.centre, digits + 1)
         yield layer.replace(w=w, b=b, alpha=alpha, centre=centre)
         ranges += functions.tolist()
+
+
+def _reach(layer: Layer, size: Floats) -> Floats:
+    """Give how wide each function's change is: its place needs digits in proportion."""
+    with np.errstate(divide="ignore"):
+        width = np.where(layer.rank_flags[:, None], np.inf, 4.0 / np.abs(layer.w))
+    return np.minimum(size[:, None], width)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,6 @@ from newron.training.crisp import (
 )
 from newron.training.decoding import Sample, TargetScale, decode, snap, unscale
 from newron.training.encoding import Encoding, learn_encoding, scale_column
-from newron.training.growing import GrowPath
 from newron.training.native import AdamState, CoreTable, Trained, train_all
 from newron.training.ranking import Ranking, learn_ranking
 from newron.training.recipe import Recipe
@@ -33,12 +33,16 @@ from newron.training.start import draw_start
 from newron.training.table import Rows, settle_rows
 from newron.training.wiring import Params, Wiring
 
+if TYPE_CHECKING:
+    from newron.training.growing import GrowPath
+
 __all__ = [
     "CoreFit",
     "Data",
     "Fitted",
     "Plan",
     "fit_network",
+    "fit_restarts",
     "make_sample",
     "name_loss",
     "scale_targets",
@@ -111,21 +115,17 @@ def fit_network(data: Data, plan: Plan, before: CoreFit | None = None) -> Fitted
     scale.
     """
     rows = settle_rows(data.X, data.y, data.weight)
-    encoding = before.encoding if before is not None else _learn_encoding(data, plan, rows)
-    wiring = Wiring(plan.architecture, len(encoding.channels))
-    target_scale = before.target_scale if before is not None else scale_targets(data, plan, rows)
-    table = _make_table(data, plan, rows, encoding, target_scale)
-    runs = _train(table, data.y[rows.index], plan, wiring, before)
-    targets, weight = table.targets, table.weight.astype(np.float64)
-    del table  # what follows looks at the user's rows alone: hold the data once
+    restarts = _train(data, plan, rows, before)
     sample = make_sample(data)
     candidates = [
-        (run, decode(wiring, run.params, encoding, plan.output, sample, partial=before is not None))
-        for run in _choose_runs(runs, plan, before, len(rows.index))
+        (run, restarts.decode(run, plan, sample, partial=before is not None))
+        for run in _choose_runs(restarts.runs, plan, before, len(rows.index))
     ]
     trained, model = candidates[0]
+    wiring, encoding, target_scale = restarts.wiring, restarts.encoding, restarts.target_scale
     if plan.recipe.polish and before is None and can_be_polished(model.layers):
         ranking = learn_ranking(data.X, rows.index)
+        targets, weight = weigh_rows(data, plan, rows, target_scale)
         ranked = RankedTable(ranking.encode(data.X, rows.index), targets, weight)
         trained, model, shape = _polish(candidates, ranking, ranked, plan)
         params = to_params(shape, ranking, wiring, encoding, trained.params)
@@ -134,6 +134,43 @@ def fit_network(data: Data, plan: Plan, before: CoreFit | None = None) -> Fitted
     core = CoreFit(trained, wiring, encoding, target_scale)
     curve, loss = trained.loss_curve, trained.best_loss
     return Fitted(snapped, curve, loss, trained.interrupted, core)
+
+
+def fit_restarts(data: Data, plan: Plan) -> list[Fitted]:
+    """Train by gradients and give all restarts, their numbers not shortened."""
+    restarts = _train(data, plan, settle_rows(data.X, data.y, data.weight), None)
+    sample = make_sample(data)
+    out = []
+    for run in restarts.runs:
+        model = unscale(restarts.decode(run, plan, sample), restarts.target_scale)
+        core = CoreFit(run, restarts.wiring, restarts.encoding, restarts.target_scale)
+        out.append(Fitted(model, run.loss_curve, run.best_loss, run.interrupted, core))
+    return out
+
+
+@dataclass(frozen=True)
+class _Restarts:
+    """What the core made of all starts, and how its channels and targets are scaled."""
+
+    runs: list[Trained]
+    wiring: Wiring
+    encoding: Encoding
+    target_scale: TargetScale | None
+
+    def decode(self, run: Trained, plan: Plan, sample: Sample, *, partial: bool = False) -> Model:
+        """Tell a run in the columns' units."""
+        parts = (self.wiring, run.params, self.encoding, plan.output, sample)
+        return decode(*parts, partial=partial)
+
+
+def _train(data: Data, plan: Plan, rows: Rows, before: CoreFit | None) -> _Restarts:
+    encoding = before.encoding if before is not None else _learn_encoding(data, plan, rows)
+    wiring = Wiring(plan.architecture, len(encoding.channels))
+    target_scale = before.target_scale if before is not None else scale_targets(data, plan, rows)
+    # Held here alone: what follows looks at the user's rows, so the data is held once.
+    table = _make_table(data, plan, rows, encoding, target_scale)
+    runs = _train_starts(table, data.y[rows.index], plan, wiring, before)
+    return _Restarts(runs, wiring, encoding, target_scale)
 
 
 def _choose_runs(
@@ -172,7 +209,7 @@ def _polish(
     return replace(trained, best_loss=loss), polished, shape
 
 
-def _train(
+def _train_starts(
     table: CoreTable, y: Floats, plan: Plan, wiring: Wiring, before: CoreFit | None
 ) -> list[Trained]:
     seeds = plan.seed.spawn(plan.recipe.n_init if before is None else 1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,21 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Output
 from newron.model.schema import Schema
-from newron.training.crisp import CrispShape, RankedTable, cut_path, from_crisp
+from newron.training.crisp import CrispShape, RankedTable, cut_path, from_crisp, score_table
 from newron.training.decoding import TargetScale, unscale
+from newron.training.holdout import Split, measure_loss
 from newron.training.ranking import Ranking
 
-__all__ = ["GrowPath", "GrowPlan", "Split", "grow", "judge_terms", "measure_loss", "split_rows"]
+__all__ = [
+    "GrowPath",
+    "GrowPlan",
+    "GrowTask",
+    "Lesson",
+    "grow",
+    "judge_terms",
+]
 
 _PATIENCE = 12  # terms without a better inner loss
-MANY_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,15 @@ class GrowPlan:
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """Scores of a teacher to grow towards, in place of the rows' own targets."""
+
+    targets: NDArray[np.float32]
+    weight: Floats
+    scale: TargetScale  # from what is grown to the teacher's scores
+
+
+@dataclass(frozen=True)
 class GrowTask:
     """The rows to grow on and what they mean."""
 
@@ -50,12 +67,31 @@ class GrowTask:
     loss: str
     n_outputs: int
     n_threads: int
+    lesson: Lesson | None = None
 
     def start(self, plan: GrowPlan, index: NDArray[np.intp] | None = None) -> Any:
         """Give a grower of the core, on all rows or some."""
-        table = self.table if index is None else self.table.take(index)
-        core = table.for_core(self.ranking, self.loss, self.n_outputs)
+        table, loss = self.table, self.loss
+        if self.lesson is not None:
+            table = replace(table, targets=self.lesson.targets, weight=self.lesson.weight)
+            loss = "squared"
+        table = table if index is None else table.take(index)
+        core = table.for_core(self.ranking, loss, self.n_outputs)
         return _core.Grower(core, plan.for_core(), self.n_threads)
+
+    def measure(self, shape: CrispShape, index: NDArray[np.intp] | None = None) -> float:
+        """Give the loss on all rows or some, by their own targets."""
+        table = self.table if index is None else self.table.take(index)
+        scores = score_table(shape, table)
+        if self.lesson is not None:
+            scores = scores * self.lesson.scale.scale + self.lesson.scale.shift
+        return measure_loss(self.loss, scores, table.targets, table.weight)
+
+    def measure_lesson(self, shape: CrispShape, index: NDArray[np.intp]) -> float:
+        """Give the squared distance from the teacher's scores on some rows."""
+        assert self.lesson is not None  # noqa: S101 - asked of a taught task alone
+        targets, weight = self.lesson.targets[index], self.lesson.weight[index]
+        return measure_loss("squared", score_table(shape, self.table.take(index)), targets, weight)
 
 
 @dataclass(frozen=True)
@@ -95,61 +131,34 @@ class GrowPath:
         return unscale(model, self.target_scale)
 
 
-@dataclass(frozen=True)
-class Split:
-    """Rows to learn from and rows to judge by."""
+def judge_terms(
+    tasks: Sequence[GrowTask],
+    plan: GrowPlan,
+    splits: Sequence[Split],
+    measure: Callable[[GrowTask, CrispShape, NDArray[np.intp]], float] = GrowTask.measure,
+) -> Floats:
+    """Give the loss on rows held out, of shape (splits, numbers of terms).
 
-    inside: NDArray[np.intp]
-    outside: NDArray[np.intp]
-
-
-def split_rows(
-    y: Floats, n_splits: int, rng: np.random.Generator, *, stratify: bool
-) -> list[Split]:
-    """Deal rows into folds, of every class its share; many rows get one fold judged."""
-    n = len(y)
-    fold = np.empty(n, np.intp)
-    groups = y[:, 0] if stratify else np.zeros(n)
-    start = 0
-    for value in np.unique(groups):
-        members = rng.permutation(np.flatnonzero(groups == value))
-        fold[members] = (start + np.arange(len(members))) % n_splits
-        start += len(members)
-    judged = range(1) if n > MANY_ROWS else range(n_splits)
-    return [Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in judged]
-
-
-def measure_loss(loss: str, scores: Floats, targets: NDArray[np.float32], weight: Floats) -> float:
-    """Give the weighted mean loss of rows."""
-    labels = targets[:, 0]
-    if loss == "squared":
-        losses = np.mean((scores - targets) ** 2, axis=1)
-    elif loss == "binary":
-        losses = np.logaddexp(0.0, scores[:, 0]) - labels * scores[:, 0]
-    else:
-        top = scores.max(axis=1)
-        norm = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
-        losses = norm - scores[np.arange(len(scores)), labels.astype(np.intp)]
-    return float(weight @ losses / weight.sum())
-
-
-def judge_terms(task: GrowTask, plan: GrowPlan, splits: list[Split]) -> Floats:
-    """Give the loss on rows held out, of shape (splits, numbers of terms)."""
+    Each split has its task: a teacher must not have seen the rows held out.
+    """
     curves = [
-        list(_follow(task.start(plan, s.inside), task.table.take(s.outside), task.loss))
-        for s in splits
+        list(_follow(task.start(plan, split.inside), partial(measure, task), split.outside))
+        for task, split in zip(tasks, splits, strict=True)
     ]
     longest = max(map(len, curves))
     # A run that ended earlier has no better network to offer: its last one counts.
     return np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in curves])
 
 
-def _follow(grower: Any, outside: RankedTable, loss: str) -> Iterator[float]:
+def _follow(
+    grower: Any,
+    measure: Callable[[CrispShape, NDArray[np.intp]], float],
+    outside: NDArray[np.intp],
+) -> Iterator[float]:
     best, waited = np.inf, 0
     growing = True
     while growing:
-        scores = CrispShape.from_core(grower.shape()).score(outside.ranks)
-        now = measure_loss(loss, scores, outside.targets, outside.weight)
+        now = measure(CrispShape.from_core(grower.shape()), outside)
         yield now
         waited = 0 if now < best else waited + 1
         best = min(best, now)
@@ -157,7 +166,7 @@ def _follow(grower: Any, outside: RankedTable, loss: str) -> Iterator[float]:
 
 
 def grow(
-    task: GrowTask, plan: GrowPlan, report: Callable[[int, float], None]
+    task: GrowTask, plan: GrowPlan, report: Callable[[int, float], None] | None = None
 ) -> tuple[list[CrispShape], Floats, bool]:
     """Grow to the number of terms that the plan names, and cut back along the path.
 
@@ -168,7 +177,8 @@ def grow(
     interrupted = False
     try:
         while grower.grow():
-            report(grower.n_terms, grower.loss)
+            if report is not None:
+                report(grower.n_terms, grower.loss)
         grower.settle()
     except KeyboardInterrupt:
         interrupted = True
@@ -176,12 +186,7 @@ def grow(
     weights = grower.path(3, plan.ridge)[:-1]
     n_columns = len(task.ranking.lows)
     shapes = [cut_path(last, n, w, c, n_columns) for n, (w, c) in enumerate(weights)] + [last]
-    table = task.table
-    losses = [
-        measure_loss(task.loss, shape.score(table.ranks), table.targets, table.weight)
-        for shape in shapes
-    ]
-    return shapes, np.array(losses), interrupted
+    return shapes, np.array([task.measure(shape) for shape in shapes]), interrupted
 
 
 def with_terms(plan: GrowPlan, n: int) -> GrowPlan:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
-from newron.model.output import Classes
-from newron.training.architecture import Architecture, LayerPlan
+from newron.model.model import Model
+from newron.training.architecture import Architecture
 from newron.training.callback import Progress
+from newron.training.correction import correct, count_corrections
 from newron.training.crisp import RankedTable
 from newron.training.decoding import snap
 from newron.training.encoding import describe_columns
@@ -27,33 +28,43 @@ from newron.training.fitting import (
     Fitted,
     Plan,
     fit_network,
+    fit_restarts,
     make_sample,
     name_loss,
     scale_targets,
     weigh_rows,
 )
 from newron.training.growing import (
-    MANY_ROWS,
     GrowPath,
     GrowPlan,
     GrowTask,
-    Split,
+    Lesson,
     grow,
     judge_terms,
-    measure_loss,
-    split_rows,
     with_terms,
 )
+from newron.training.holdout import (
+    MANY_ROWS,
+    SURE,
+    Split,
+    count_terms,
+    deal,
+    is_better,
+    list_rows,
+    measure_loss,
+    settle,
+    take,
+)
 from newron.training.ranking import learn_ranking
-from newron.training.table import Rows, settle_rows
+from newron.training.recipe import Recipe
+from newron.training.teaching import fit_taught, make_lesson, mean_scores
 
 __all__ = ["fit", "fit_default", "fit_grown"]
 
-_FOLDS = 4
 _BINS = (64, 255)  # of a column, on few and on many rows
-_LEAST_ROWS = 20  # to deal into folds
-_NOTHING = 0.003  # a difference of inner losses that no reader would notice
-_SURE = 2.0  # standard errors by which a more complex way must be better
+_TEACHERS = 8  # whose mean teaches a network
+_TAUGHT_RIDGES = (1.0, 2.0, 5.0, 10.0)
+_INNER_TEACHERS = 4  # the same on rows where it is only judged
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error
@@ -99,65 +110,108 @@ def fit_grown(data: Data, plan: Plan) -> Fitted:
             'recipe="grow" builds networks of steps: expected processing "heaviside" and '
             'aggregation "sum", got others; choose another recipe'
         )
-    data = _settle(data)
-    return _grow(_plan_growth(data, plan, _deal(data, plan)), data, plan)
+    data = settle(data)
+    return _grow(_plan_growth(data, plan, deal(data, plan)), data, plan)
 
 
 def _plan_growth(data: Data, plan: Plan, splits: list[Split]) -> _Growth:
     """Choose the kind and number of terms on inner rows.
 
-    Single conditions with a strong ridge are best on small noisy tables; terms of up
-    to three conditions on logic and on many rows. The longer ones must be better by
-    more than the spread between folds.
+    Single conditions are best on small noisy tables, most often grown towards what
+    smooth networks say, else with a strong ridge; terms of up to three conditions on
+    logic and on many rows. The longer ones must be better by more than the spread
+    between folds.
     """
-    index = np.arange(len(data.X))
-    many = len(data.X) > MANY_ROWS
-    ranking = learn_ranking(data.X, index, _BINS[many])
-    target_scale = scale_targets(data, plan, _all_rows(data))
-    targets, weight = weigh_rows(data, plan, _all_rows(data), target_scale)
-    total = _all_rows(data).weight.sum()  # equal rows were merged: back to how many there are
-    table = RankedTable(ranking.encode(data.X), targets, weight * (total / len(weight)))
-    loss, n_outputs = name_loss(plan.output), plan.output.n_scores
-    task = GrowTask(table, ranking, loss, n_outputs, plan.n_threads)
-    schema = describe_columns(data.X, index, data.names)
-    path = GrowPath((), np.zeros(0), np.zeros(0), ranking, schema, plan.output, target_scale)
-    least = min(5.0, 0.1 * total)
-    plain = GrowPlan(plan.max_terms, max_conditions=1, ridge=5.0, least_weight=least)
+    task, path = _set_growth(data, plan)
+    total = list_rows(data).weight.sum()
+    plain = GrowPlan(
+        plan.max_terms, max_conditions=1, ridge=5.0, least_weight=min(5.0, 0.1 * total)
+    )
     deep = GrowPlan(plan.max_terms, max_conditions=3, ridge=1.0, least_weight=2.0)
     if not splits:
         return _Growth(task, path, plain, np.zeros((0, 1)))
-    chosen = None
-    for way in [deep] if many else [plain, deep]:
-        try:
-            judged = judge_terms(task, way, splits)
-        except KeyboardInterrupt:
-            quick = _Growth(task, path, with_terms(way, 5), np.zeros((0, 1)))
-            raise _Stopped(replace(_grow(quick, data, plan), interrupted=True)) from None
-        best = _count_terms(judged)
-        growth = _Growth(task, path, with_terms(way, best), judged)
-        if chosen is None or _is_better(growth.inner_losses, chosen.inner_losses, _SURE):
-            chosen = growth
-    assert chosen is not None  # noqa: S101 - there is a first way
-    return chosen
+    tasks = [task] * len(splits)
+    try:
+        if len(data.X) > MANY_ROWS:
+            return _judge_growth(task, path, deep, tasks, splits)
+        chosen = _judge_growth(task, path, plain, tasks, splits)
+        longer = _judge_growth(task, path, deep, tasks, splits)
+        if is_better(longer.inner_losses, chosen.inner_losses, SURE):
+            return longer
+        taught = _teach_growth(data, plan, chosen, plain, splits)
+        if is_better(chosen.inner_losses, taught.inner_losses, SURE):
+            return chosen
+    except KeyboardInterrupt:
+        quick = _Growth(task, path, with_terms(plain, 5), np.zeros((0, 1)))
+        raise _Stopped(replace(_grow(quick, data, plan), interrupted=True)) from None
+    return taught
 
 
-def _count_terms(judged: Floats) -> int:
-    """Give the number of terms of the lowest inner loss.
+def _set_growth(data: Data, plan: Plan) -> tuple[GrowTask, GrowPath]:
+    rows = list_rows(data)
+    ranking = learn_ranking(data.X, rows.index, _BINS[len(data.X) > MANY_ROWS])
+    target_scale = scale_targets(data, plan, rows)
+    targets, weight = weigh_rows(data, plan, rows, target_scale)
+    total = rows.weight.sum()  # equal rows were merged: back to how many there are
+    table = RankedTable(ranking.encode(data.X), targets, weight * (total / len(weight)))
+    task = GrowTask(table, ranking, name_loss(plan.output), plan.output.n_scores, plan.n_threads)
+    schema = describe_columns(data.X, rows.index, data.names)
+    path = GrowPath((), np.zeros(0), np.zeros(0), ranking, schema, plan.output, target_scale)
+    return task, path
 
-    Where hardly any loss is left, more terms only make the sure surer: the fewest do.
+
+def _judge_growth(
+    task: GrowTask, path: GrowPath, way: GrowPlan, tasks: list[GrowTask], splits: list[Split]
+) -> _Growth:
+    judged = judge_terms(tasks, way, splits)
+    return _Growth(task, path, with_terms(way, count_terms(judged)), judged)
+
+
+def _teach_growth(
+    data: Data, plan: Plan, untaught: _Growth, way: GrowPlan, splits: list[Split]
+) -> _Growth:
+    """Judge growing towards the mean of smooth networks without hidden layer.
+
+    Ridge and number of terms are those that come nearest to the teachers on rows that
+    neither has seen: their scores have none of the labels' noise.
     """
-    mean = judged.mean(axis=0)
-    slack = _NOTHING if mean.min() < 10 * _NOTHING else 0.0
-    return int(np.flatnonzero(mean <= mean.min() + slack)[0])
+    task, path = untaught.task, untaught.path
+    tasks = [
+        replace(task, lesson=_hear_teachers(data, plan, path, split.inside, _INNER_TEACHERS))
+        for split in splits
+    ]
+    lesson = _hear_teachers(data, plan, path, np.arange(len(data.X)), _TEACHERS)
+    scaled = replace(path, target_scale=lesson.scale.then(path.target_scale))
+    best, nearest = way, np.inf
+    for ridge in _TAUGHT_RIDGES:
+        trial = replace(way, ridge=ridge)
+        distances = judge_terms(tasks, trial, splits, GrowTask.measure_lesson).mean(axis=0)
+        if distances.min() < nearest:
+            best, nearest = with_terms(trial, int(distances.argmin())), float(distances.min())
+    judged = judge_terms(tasks, best, splits)
+    return _Growth(replace(task, lesson=lesson), scaled, best, judged)
 
 
-def _is_better(losses: Floats, than: Floats, by: float = 1.0) -> bool:
-    """Tell whether losses on the same splits are lower, by so many standard errors."""
-    gain = than - losses
-    # One split, of many rows, has no spread of its own: half a percent stands for it.
-    one = 0.005 * float(than.mean())
-    spread = float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else one
-    return float(gain.mean()) > by * spread
+def _hear_teachers(
+    data: Data, plan: Plan, path: GrowPath, index: NDArray[np.intp], n_teachers: int
+) -> Lesson:
+    """Train smooth networks on some rows; give what they say of all, in units of the loss."""
+    last = replace(plan.architecture.layers[-1], processing="tanh_prod", n_factors=2)
+    smooth = replace(
+        plan,
+        architecture=Architecture((last,)),
+        recipe=Recipe(weight_decay=_choose_decay(len(index)), n_init=n_teachers),
+        input_scale="both",
+        validation_fraction=None,
+        callbacks=(),
+    )
+    teachers = fit_restarts(take(data, index), smooth)
+    if teachers[0].interrupted:
+        raise KeyboardInterrupt
+    scores = mean_scores([teacher.model for teacher in teachers], data.X)
+    if path.target_scale is not None:
+        scores = (scores - path.target_scale.shift) / path.target_scale.scale
+    return make_lesson(data, plan, scores)
 
 
 def _grow(growth: _Growth, data: Data, plan: Plan) -> Fitted:
@@ -205,8 +259,8 @@ def fit_default(data: Data, plan: Plan) -> Fitted:
 
 
 def _choose_crisp(data: Data, plan: Plan) -> Fitted:
-    settled = _settle(data)
-    splits = _deal(settled, plan)
+    settled = settle(data)
+    splits = deal(settled, plan)
     if not splits:
         return fit_network(data, plan)
     growth = _plan_growth(settled, plan, splits)
@@ -214,99 +268,85 @@ def _choose_crisp(data: Data, plan: Plan) -> Fitted:
     if len(settled.X) > MANY_ROWS:
         quick = replace(quick, n_init=2, max_iter=min(quick.max_iter, 60))
     trial = replace(plan, recipe=quick, callbacks=())
-    losses, sizes = _judge(settled, trial, splits, growth.path)
-    if _is_better(losses, growth.inner_losses):
+    losses, models = _judge(settled, trial, splits)
+    if is_better(losses, growth.inner_losses):
         return fit_network(data, plan)
-    if _is_better(growth.inner_losses, losses):
+    if is_better(growth.inner_losses, losses):
         return _grow(growth, settled, plan)
     # A tie: the network that is read in fewer conditions.
     grown = _grow(growth, settled, plan)
     assert grown.path is not None  # noqa: S101 - it was grown
-    smaller = np.mean(sizes) < grown.path.n_conditions[-1]
+    smaller = np.mean([model.n_functions for model in models]) < grown.path.n_conditions[-1]
     return fit_network(data, plan) if smaller else grown
 
 
 def _choose_soft(data: Data, plan: Plan) -> Fitted:
     n_rows = len(data.X)
-    decay = plan.recipe.weight_decay if plan.own_decay else min(0.3, 240.0 / n_rows)
+    decay = plan.recipe.weight_decay if plan.own_decay else _choose_decay(n_rows)
     recipe = replace(plan.recipe, weight_decay=decay)
     two_scales = replace(plan, recipe=recipe, input_scale="both")
     additive = replace(two_scales, architecture=_without_hidden(plan.architecture))
     deep = replace(two_scales, architecture=replace(plan.architecture, direct_inputs=True))
     # For tables without noise: hardly any decay, and time to find the exact border.
     exact = replace(deep, recipe=replace(recipe, weight_decay=0.003, max_iter=1000))
-    if len(plan.architecture.layers) == 1:
-        return fit_network(data, additive)
-    settled = _settle(data)
-    splits = _deal(settled, plan)
+    settled = settle(data)
+    splits = deal(settled, plan)
     if not splits:
         return fit_network(data, additive)
+    ways = [additive]
+    if len(plan.architecture.layers) > 1:
+        ways += [deep] if n_rows > MANY_ROWS or plan.own_decay else [deep, exact]
+    if len(ways) == 1 and n_rows <= MANY_ROWS:
+        return _fit_additive(data, additive, [], splits)
+    bases: list[Model] = []
     chosen, best = additive, None
-    for way in (
-        [additive, deep] if n_rows > MANY_ROWS or plan.own_decay else [additive, deep, exact]
-    ):
+    for way in ways:
         quick = replace(way.recipe, n_init=1)
         if n_rows > MANY_ROWS:
             quick = replace(quick, max_iter=min(quick.max_iter, 60))
-        losses, _ = _judge(settled, replace(way, recipe=quick, callbacks=()), splits, None)
-        if best is None or _is_better(losses, best, _SURE):
+        trial = replace(way, recipe=quick, callbacks=())
+        losses, trained = _judge(settled, trial, splits)
+        bases = bases or trained
+        if best is None or is_better(losses, best, SURE):
             chosen, best = way, losses
+    if chosen is additive:
+        return _fit_additive(data, additive, bases, splits)
     return fit_network(data, chosen)
 
 
-def _judge(
-    data: Data, plan: Plan, splits: list[Split], scaled_by: GrowPath | None
-) -> tuple[Floats, list[int]]:
-    """Train on each split and give the losses on its other rows, and the sizes."""
-    losses, sizes = [], []
-    target_scale = scaled_by.target_scale if scaled_by is not None else None
-    if target_scale is None:
-        target_scale = scale_targets(data, plan, _all_rows(data))
-    targets, weight = weigh_rows(data, plan, _all_rows(data), target_scale)
+def _fit_additive(data: Data, plan: Plan, bases: list[Model], splits: list[Split]) -> Fitted:
+    """Fit a smooth network without hidden layer: taught, or with steps on many rows."""
+    if len(data.X) <= MANY_ROWS:
+        taught = plan.recipe.n_init > 1
+        return fit_taught(data, plan, _TEACHERS) if taught else fit_network(data, plan)
+    fitted = fit_network(data, plan)
+    if fitted.interrupted:
+        return fitted
+    settled = settle(data)
+    n_terms = count_corrections(settled, plan, bases, splits)
+    return correct(settled, plan, fitted, n_terms) if n_terms else fitted
+
+
+def _choose_decay(n_rows: int) -> float:
+    return min(0.3, 240.0 / n_rows)
+
+
+def _judge(data: Data, plan: Plan, splits: list[Split]) -> tuple[Floats, list[Model]]:
+    """Train on each split and give the losses on its other rows, and the models."""
+    losses, models = [], []
+    target_scale = scale_targets(data, plan, list_rows(data))
+    targets, weight = weigh_rows(data, plan, list_rows(data), target_scale)
     for split in splits:
-        fitted = fit_network(_take(data, split.inside), plan)
+        fitted = fit_network(take(data, split.inside), plan)
         scores = fitted.model.scores(data.X[split.outside])
         if target_scale is not None:
             scores = (scores - target_scale.shift) / target_scale.scale
         out = split.outside
         losses.append(measure_loss(name_loss(plan.output), scores, targets[out], weight[out]))
-        sizes.append(fitted.model.n_functions)
+        models.append(fitted.model)
         if fitted.interrupted:
             raise _Stopped(fitted)
-    return np.array(losses), sizes
-
-
-# ---- rows ----
-
-
-def _settle(data: Data) -> Data:
-    """Give the rows in the order and number that training sees them."""
-    rows = settle_rows(data.X, data.y, data.weight)
-    return Data(data.X[rows.index], data.y[rows.index], rows.weight, data.names)
-
-
-def _all_rows(data: Data) -> Rows:
-    weight = np.ones(len(data.X)) if data.weight is None else data.weight
-    return Rows(np.arange(len(data.X)), weight)
-
-
-def _take(data: Data, index: NDArray[np.intp]) -> Data:
-    weight = None if data.weight is None else data.weight[index]
-    return Data(data.X[index], data.y[index], weight, data.names)
-
-
-def _deal(data: Data, plan: Plan) -> list[Split]:
-    """Deal rows into folds; none where a fold would lack a class or rows."""
-    stratify = isinstance(plan.output, Classes)
-    if len(data.X) < _LEAST_ROWS:
-        return []
-    rng = np.random.default_rng(plan.seed.spawn(1)[0])
-    splits = split_rows(data.y, _FOLDS, rng, stratify=stratify)
-    if stratify:
-        n_classes = len(plan.output.labels) if isinstance(plan.output, Classes) else 0
-        if any(len(np.unique(data.y[s.inside, 0])) < n_classes for s in splits):
-            return []
-    return splits
+    return np.array(losses), models
 
 
 # ---- architectures ----
@@ -325,5 +365,4 @@ def _adds(architecture: Architecture) -> bool:
 
 
 def _without_hidden(architecture: Architecture) -> Architecture:
-    last: LayerPlan = architecture.layers[-1]
-    return replace(architecture, layers=(last,), direct_inputs=False)
+    return replace(architecture, layers=architecture.layers[-1:], direct_inputs=False)

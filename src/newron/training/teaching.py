@@ -1,0 +1,122 @@
+"""A network taught by others.
+
+Restarts differ by luck, and the one of lowest loss has learned most of the noise.
+Their mean has not, but is many networks. So it teaches one: the scores of the mean
+are what a single network, smooth or of steps, is trained towards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.output import Classes, Targets
+from newron.training.decoding import TargetScale, snap
+from newron.training.encoding import scale_column
+from newron.training.fitting import (
+    CoreFit,
+    Data,
+    Fitted,
+    Plan,
+    fit_network,
+    fit_restarts,
+    make_sample,
+    name_loss,
+    weigh_rows,
+)
+from newron.training.growing import Lesson
+from newron.training.holdout import list_rows, measure_loss
+from newron.training.native import AdamState
+
+__all__ = ["fit_taught", "make_lesson", "mean_scores"]
+
+_STUDENT_DECAY = 0.01  # the teachers are regular already
+
+
+def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
+    """Train restarts, and one network of their kind towards their mean."""
+    teachers = fit_restarts(data, replace(plan, recipe=replace(plan.recipe, n_init=n_teachers)))
+    if teachers[0].interrupted:
+        best = min(teachers, key=lambda fitted: fitted.best_loss)
+        return replace(best, model=snap(best.model, make_sample(data), plan.n_threads))
+    scores = mean_scores([teacher.model for teacher in teachers], data.X)
+    names = tuple(f"score {k + 1}" for k in range(scores.shape[1]))
+    recipe = replace(plan.recipe, n_init=1, weight_decay=_STUDENT_DECAY)
+    lessons = Data(data.X, scores, weigh_scores(data, plan, scores), data.names)
+    student = fit_network(
+        lessons,
+        replace(
+            plan,
+            recipe=recipe,
+            output=Targets(names) if isinstance(plan.output, Classes) else plan.output,
+            class_weight=None,
+            validation_fraction=None,
+            callbacks=(),
+        ),
+    )
+    return _give_meaning(student, data, plan)
+
+
+def mean_scores(models: Sequence[Model], X: Floats) -> Floats:
+    """Give the mean of networks' scores."""
+    total = models[0].scores(X)
+    for model in models[1:]:
+        total += model.scores(X)
+    return total / len(models)
+
+
+def weigh_scores(data: Data, plan: Plan, scores: Floats) -> Floats:
+    """Give the weight of each row: more where a small change of the score matters."""
+    weight = np.ones(len(data.X)) if data.weight is None else data.weight
+    if isinstance(plan.output, Classes):
+        odds = plan.output.predict_proba(scores)
+        weight = weight * (0.02 + (odds * (1.0 - odds)).mean(axis=1))
+    return weight
+
+
+def make_lesson(data: Data, plan: Plan, scores: Floats) -> Lesson:
+    """Give a teacher's scores, in units of the loss's targets, as something to grow towards."""
+    weight = weigh_scores(data, plan, scores)
+    pairs = np.array([scale_column(column, weight) for column in scores.T])
+    scale = TargetScale(pairs[:, 0], pairs[:, 1])
+    total = list_rows(data).weight.sum()
+    targets = ((scores - scale.shift) / scale.scale).astype(np.float32)
+    return Lesson(targets, weight * (total / weight.sum()), scale)
+
+
+def _give_meaning(student: Fitted, data: Data, plan: Plan) -> Fitted:
+    """Turn amounts that are scores back into what the scores mean."""
+    model = snap(
+        Model(student.model.schema, student.model.layers, plan.output),
+        make_sample(data),
+        plan.n_threads,
+    )
+    assert student.core is not None  # noqa: S101 - it was trained by gradients
+    core = student.core
+    scale = core.target_scale
+    if isinstance(plan.output, Classes):
+        core = _fold_scale(core)
+        scale = None
+    rows = list_rows(data)
+    targets, weight = weigh_rows(data, plan, rows, scale)
+    scores = model.scores(data.X)
+    if scale is not None:
+        scores = (scores - scale.shift) / scale.scale
+    loss = measure_loss(name_loss(plan.output), scores, targets, weight)
+    return replace(student, model=model, core=core, best_loss=loss)
+
+
+def _fold_scale(core: CoreFit) -> CoreFit:
+    """Put the scale of the scores into the output layer's weights."""
+    scale, last = core.target_scale, core.wiring.layers[-1]
+    if scale is None:
+        return core
+    params = np.array(core.trained.params)
+    params[last.alpha] *= scale.scale[last.target]
+    params[last.centre] = params[last.centre] * scale.scale - scale.shift
+    trained = replace(core.trained, params=params, state=AdamState.fresh(params))
+    return replace(core, trained=trained, target_scale=None)
