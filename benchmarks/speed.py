@@ -76,7 +76,7 @@ def time_newron(size: Size, processing: str) -> float:
         X.astype(np.float32), y[:, None].astype(np.float32), np.ones(len(X), np.float32)
     )
     plan = plan_architecture(size.widths[1:-1], 1, processing=processing)
-    wiring = Wiring(plan, size.widths[0])
+    wiring = Wiring(plan, (0,) * size.widths[0])
     per_epoch = -(-size.n_rows // BATCH)
     n_epochs = max(1, size.steps // per_epoch)
     recipe = Recipe(

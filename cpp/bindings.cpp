@@ -63,6 +63,13 @@ class PyNetwork {
     require(n_channels >= 0, "negative number of channels");
   }
 
+  void add_place(int channel, int n_points) {
+    require(network_ == nullptr && shapes_.empty(), "places come before the layers");
+    require(0 <= channel && channel < n_channels_ && n_points >= 1, "a place reads a channel");
+    places_.push_back({channel, n_points, 0});
+    ++n_signals_;
+  }
+
   void add_layer(int processing, int aggregation, int activation, bool weighted, bool centred,
                  int factors, int n_neurons, In<int, 1> source, In<int, 1> begin) {
     require(network_ == nullptr, "the network is in use and cannot grow");
@@ -84,12 +91,15 @@ class PyNetwork {
 
   const newron::NetworkView& view() {
     require(!shapes_.empty(), "a network needs a layer");
-    if (network_ == nullptr) network_ = std::make_unique<newron::Network>(n_channels_, shapes_);
+    if (network_ == nullptr) {
+      network_ = std::make_unique<newron::Network>(n_channels_, places_, shapes_);
+    }
     return network_->view();
   }
 
  private:
   int n_channels_, n_signals_;
+  std::vector<newron::Place> places_;
   std::vector<newron::LayerShape> shapes_;
   std::unique_ptr<newron::Network> network_;
 };
@@ -134,17 +144,25 @@ class PyTrainer {
  public:
   PyTrainer(PyNetwork& network, const PyTable& train, const PyTable* validation,
             const newron::Settings& settings, In<float, 2> starts, In<std::uint64_t, 1> seeds,
-            In<float, 1> share, In<float, 1> decay, int n_threads)
-      : train_(train), share_(to_vector(share)), decay_(to_vector(decay)) {
+            In<float, 1> share, In<float, 1> decay, std::optional<In<float, 1>> sign, int n_threads)
+      : train_(train),
+        share_(to_vector(share)),
+        decay_(to_vector(decay)),
+        sign_(sign ? to_vector(*sign) : std::vector<float>{}) {
     const newron::NetworkView& net = network.view();
     train_.check(net, settings.loss);
     require(settings.batch_size >= 1 && settings.max_epochs >= 0, "batch size or epochs too small");
     require(starts.shape(1) == net.n_params && share_.size() == net.n_params &&
-                decay_.size() == net.n_params,
+                decay_.size() == net.n_params && (sign_.empty() || sign_.size() == net.n_params),
             "wrong number of parameters");
     require(starts.shape(0) >= 1 && seeds.shape(0) == starts.shape(0), "one seed for each start");
-    newron::Problem problem = {net,           settings,     train_.view, newron::Table{},
-                               share_.data(), decay_.data()};
+    newron::Problem problem = {net,
+                               settings,
+                               train_.view,
+                               newron::Table{},
+                               share_.data(),
+                               decay_.data(),
+                               sign_.empty() ? nullptr : sign_.data()};
     if (validation != nullptr) {
       validation->check(net, settings.loss);
       validation_ = std::make_unique<PyTable>(*validation);
@@ -180,7 +198,7 @@ class PyTrainer {
  private:
   PyTable train_;
   std::unique_ptr<PyTable> validation_;
-  std::vector<float> share_, decay_;
+  std::vector<float> share_, decay_, sign_;
   std::unique_ptr<newron::Trainer> trainer_;
 };
 
@@ -198,7 +216,8 @@ class PyEvaluator {
 
   void add_layer(int processing, int aggregation, int activation, int factors, int n_neurons,
                  In<int, 1> source, In<int, 1> begin, In<double, 1> w, In<double, 1> b,
-                 In<double, 1> alpha, In<double, 1> centre) {
+                 In<double, 1> alpha, In<double, 1> centre, In<double, 1> missing,
+                 In<int, 1> level_begin, In<double, 1> levels) {
     newron::ExactShape shape = {processing,
                                 static_cast<newron::Aggregation>(aggregation),
                                 static_cast<newron::Activation>(activation),
@@ -209,13 +228,21 @@ class PyEvaluator {
                                 to_vector(w),
                                 to_vector(b),
                                 to_vector(alpha),
-                                to_vector(centre)};
+                                to_vector(centre),
+                                to_vector(missing),
+                                to_vector(level_begin),
+                                to_vector(levels)};
     int n_signals = static_cast<int>(channels_.size());
     for (const auto& before : shapes_) n_signals += before.n_neurons;
     check_edges(shape.source, shape.begin, n_neurons, processing, factors, n_signals);
     const std::size_t edges = shape.source.size(), n = edges * static_cast<std::size_t>(factors);
     require(shape.w.size() == n && shape.b.size() == n, "wrong number of parameters");
     require(shape.alpha.empty() || shape.alpha.size() == edges, "wrong number of alphas");
+    require(shape.missing.size() == edges && shape.level_begin.size() == edges + 1 &&
+                shape.level_begin.front() == 0 &&
+                shape.level_begin.back() == static_cast<int>(shape.levels.size()) &&
+                std::is_sorted(shape.level_begin.begin(), shape.level_begin.end()),
+            "wrong number of values for gaps and categories");
     require(shape.centre.empty() || shape.centre.size() == static_cast<std::size_t>(n_neurons),
             "wrong number of centres");
     shapes_.push_back(std::move(shape));
@@ -249,13 +276,26 @@ class PyEvaluator {
 
 // Rows as ranks, and the arrays that the table points into.
 struct PyRankTable {
-  PyRankTable(In<std::uint16_t, 2> ranks, In<int, 1> n_bins, In<float, 2> targets,
-              In<double, 1> weights, newron::Loss loss, int n_outputs,
-              std::optional<In<double, 2>> base)
-      : ranks(ranks), n_bins(n_bins), targets(targets), weights(weights), base(base) {
+  PyRankTable(In<std::uint16_t, 2> ranks, In<int, 1> n_bins, In<int, 1> n_ordered,
+              In<int, 1> monotone, In<float, 2> targets, In<double, 1> weights, newron::Loss loss,
+              int n_outputs, std::optional<In<double, 2>> base)
+      : ranks(ranks),
+        n_bins(n_bins),
+        n_ordered(n_ordered),
+        monotone(monotone),
+        targets(targets),
+        weights(weights),
+        base(base) {
     const std::size_t rows = ranks.shape(1);
     require(rows >= 1 && rows < (std::size_t{1} << 31), "a table needs 1 to 2^31 rows");
-    require(n_bins.shape(0) == ranks.shape(0), "one number of bins for each column");
+    require(n_bins.shape(0) == ranks.shape(0) && n_ordered.shape(0) == ranks.shape(0) &&
+                monotone.shape(0) == ranks.shape(0),
+            "one number of bins, and of ordered ones, and a direction for each column");
+    for (std::size_t c = 0; c < ranks.shape(0); ++c) {
+      require(0 <= n_ordered(c) && n_ordered(c) <= n_bins(c), "more ordered bins than bins");
+      require(n_ordered(c) == 0 || n_bins(c) - n_ordered(c) <= 1,
+              "a column of numbers has one bin without order at most");
+    }
     require(targets.shape(0) == rows && weights.shape(0) == rows, "targets or weights too few");
     require(n_outputs >= 1, "a table needs an output");
     require(targets.shape(1) == (loss == newron::Loss::squared ? at(n_outputs) : 1),
@@ -281,6 +321,8 @@ struct PyRankTable {
             loss,
             ranks.data(),
             n_bins.data(),
+            n_ordered.data(),
+            monotone.data(),
             targets.data(),
             weights.data(),
             total,
@@ -290,20 +332,41 @@ struct PyRankTable {
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
   In<std::uint16_t, 2> ranks;
-  In<int, 1> n_bins;
+  In<int, 1> n_bins, n_ordered, monotone;
   In<float, 2> targets;
   In<double, 1> weights;
   std::optional<In<double, 2>> base;
   newron::RankTable view;
 };
 
-std::vector<newron::Condition> to_conditions(const In<int, 2>& array) {
+// `free`: whether the conditions hold for values without order, one after the other.
+std::vector<newron::Condition> to_conditions(const newron::RankTable& table,
+                                             const In<int, 2>& array,
+                                             const In<std::uint8_t, 1>& free) {
   require(array.shape(1) == 3, "a condition is source, sign, cut");
   std::vector<newron::Condition> out;
+  std::size_t next = 0;
   for (std::size_t i = 0; i < array.shape(0); ++i) {
-    out.push_back({array(i, 0), array(i, 1), array(i, 2)});
+    const int source = array(i, 0);
+    require(source >= 0, "a condition reads what is not there yet");
+    if (source >= table.n_columns) {
+      out.push_back({source, array(i, 1), array(i, 2)});
+      continue;
+    }
+    out.push_back(table.make_condition(source, array(i, 1), array(i, 2)));
+    for (std::uint8_t& bit : out.back().free) {
+      require(next < free.shape(0), "too few values without order");
+      bit = free(next++);
+    }
   }
+  require(next == free.shape(0), "too many values without order");
   return out;
+}
+
+Out<std::uint8_t, 1> to_free(const std::vector<newron::Condition>& conditions) {
+  std::vector<std::uint8_t> all;
+  for (const newron::Condition& c : conditions) all.insert(all.end(), c.free.begin(), c.free.end());
+  return to_array(all);
 }
 
 Out<int, 2> to_array(const std::vector<newron::Condition>& conditions) {
@@ -319,16 +382,22 @@ Out<int, 2> to_array(const std::vector<newron::Condition>& conditions) {
 
 nb::tuple to_tuple(const newron::CrispShape& shape) {
   return nb::make_tuple(to_array(shape.begin), to_array(shape.conditions), to_array(shape.terms),
-                        to_array(shape.only), to_array(shape.weight), to_array(shape.centre));
+                        to_array(shape.only), to_array(shape.weight), to_array(shape.centre),
+                        to_free(shape.conditions), to_free(shape.terms));
 }
 
 class PyCrisp {
  public:
   PyCrisp(const PyRankTable& table, In<int, 1> begin, In<int, 2> conditions, In<int, 2> terms,
-          In<int, 1> only, In<double, 1> weight, In<double, 1> centre)
+          In<int, 1> only, In<double, 1> weight, In<double, 1> centre,
+          In<std::uint8_t, 1> condition_free, In<std::uint8_t, 1> term_free)
       : table_(table) {
-    newron::CrispShape shape = {to_vector(begin), to_conditions(conditions), to_conditions(terms),
-                                to_vector(only),  to_vector(weight),         to_vector(centre)};
+    newron::CrispShape shape = {to_vector(begin),
+                                to_conditions(table_.view, conditions, condition_free),
+                                to_conditions(table_.view, terms, term_free),
+                                to_vector(only),
+                                to_vector(weight),
+                                to_vector(centre)};
     check(shape);
     network_ = std::make_unique<newron::CrispNetwork>(table_.view, std::move(shape));
   }
@@ -394,7 +463,8 @@ class PyGrower {
 
   nb::tuple find_best() {
     const newron::Candidate best = grower_.find_best();
-    return nb::make_tuple(best.gain, to_array(best.conditions), best.need);
+    return nb::make_tuple(best.gain, to_array(best.conditions), best.need,
+                          to_free(best.conditions));
   }
 
   // The weights and centres of the network cut off after each number of terms.
@@ -505,6 +575,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<PyNetwork>(m, "Network")
       .def(nb::init<int>(), "n_channels"_a)
+      .def("add_place", &PyNetwork::add_place, "channel"_a, "n_points"_a)
       .def("add_layer", &PyNetwork::add_layer, "processing"_a, "aggregation"_a, "activation"_a,
            "weighted"_a, "centred"_a, "factors"_a, "n_neurons"_a, "source"_a.noconvert(),
            "begin"_a.noconvert())
@@ -533,10 +604,11 @@ NB_MODULE(_core, m) {
 
   nb::class_<PyTrainer>(m, "Trainer")
       .def(nb::init<PyNetwork&, const PyTable&, const PyTable*, const newron::Settings&,
-                    In<float, 2>, In<std::uint64_t, 1>, In<float, 1>, In<float, 1>, int>(),
+                    In<float, 2>, In<std::uint64_t, 1>, In<float, 1>, In<float, 1>,
+                    std::optional<In<float, 1>>, int>(),
            "network"_a, "train"_a, "validation"_a.none(), "settings"_a, "starts"_a.noconvert(),
-           "seeds"_a.noconvert(), "share"_a.noconvert(), "decay"_a.noconvert(), "n_threads"_a,
-           nb::keep_alive<1, 2>())
+           "seeds"_a.noconvert(), "share"_a.noconvert(), "decay"_a.noconvert(),
+           "sign"_a.noconvert().none(), "n_threads"_a, nb::keep_alive<1, 2>())
       .def("advance", &PyTrainer::advance, "seconds"_a)
       .def("run", &PyTrainer::run, "index"_a, nb::rv_policy::reference_internal)
       .def("resume", &PyTrainer::resume, "index"_a, "mean"_a.noconvert(), "square"_a.noconvert(),
@@ -548,22 +620,25 @@ NB_MODULE(_core, m) {
            "x"_a.noconvert(), "y"_a.noconvert(), "slope"_a.noconvert())
       .def("add_layer", &PyEvaluator::add_layer, "processing"_a, "aggregation"_a, "activation"_a,
            "factors"_a, "n_neurons"_a, "source"_a.noconvert(), "begin"_a.noconvert(),
-           "w"_a.noconvert(), "b"_a.noconvert(), "alpha"_a.noconvert(), "centre"_a.noconvert())
+           "w"_a.noconvert(), "b"_a.noconvert(), "alpha"_a.noconvert(), "centre"_a.noconvert(),
+           "missing"_a.noconvert(), "level_begin"_a.noconvert(), "levels"_a.noconvert())
       .def("seal", &PyEvaluator::seal)
       .def("score", &PyEvaluator::score, "x"_a.noconvert(), "scores"_a.noconvert(),
            "n_threads"_a = 1);
 
   nb::class_<PyRankTable>(m, "RankTable")
-      .def(nb::init<In<std::uint16_t, 2>, In<int, 1>, In<float, 2>, In<double, 1>, newron::Loss,
-                    int, std::optional<In<double, 2>>>(),
-           "ranks"_a.noconvert(), "n_bins"_a.noconvert(), "targets"_a.noconvert(),
-           "weights"_a.noconvert(), "loss"_a, "n_outputs"_a, "base"_a = nb::none());
+      .def(nb::init<In<std::uint16_t, 2>, In<int, 1>, In<int, 1>, In<int, 1>, In<float, 2>,
+                    In<double, 1>, newron::Loss, int, std::optional<In<double, 2>>>(),
+           "ranks"_a.noconvert(), "n_bins"_a.noconvert(), "n_ordered"_a.noconvert(),
+           "monotone"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert(), "loss"_a,
+           "n_outputs"_a, "base"_a = nb::none());
 
   nb::class_<PyCrisp>(m, "Crisp")
       .def(nb::init<const PyRankTable&, In<int, 1>, In<int, 2>, In<int, 2>, In<int, 1>,
-                    In<double, 1>, In<double, 1>>(),
+                    In<double, 1>, In<double, 1>, In<std::uint8_t, 1>, In<std::uint8_t, 1>>(),
            "table"_a, "begin"_a.noconvert(), "conditions"_a.noconvert(), "terms"_a.noconvert(),
-           "only"_a.noconvert(), "weight"_a.noconvert(), "centre"_a.noconvert())
+           "only"_a.noconvert(), "weight"_a.noconvert(), "centre"_a.noconvert(),
+           "condition_free"_a.noconvert(), "term_free"_a.noconvert())
       .def("polish", &PyCrisp::polish, "other_columns"_a, "ridge"_a, "n_threads"_a)
       .def("refit", &PyCrisp::refit, "sweeps"_a, "ridge"_a)
       .def(

@@ -62,6 +62,14 @@ void RankTable::row_slopes(int row, const double* z, double* slope, double* curv
   }
 }
 
+bool RankTable::constrained() const {
+  return std::any_of(monotone, monotone + n_columns, [](int m) { return m != 0; });
+}
+
+Condition RankTable::make_condition(int c, int sign, int cut) const {
+  return {c, sign, cut, n_ordered[c], std::vector<std::uint8_t>(at(n_free(c)), 0)};
+}
+
 bool RankTable::row_wrong(int row, const double* z) const {
   if (loss == Loss::squared) return false;
   if (loss == Loss::binary) return (z[0] >= 0.0) != (targets[row] >= 0.5f);
@@ -84,9 +92,13 @@ int CrispNetwork::n_values(int signal) const {
 
 void CrispNetwork::index_readers() {
   readers_.assign(at(table_.n_columns + n_neurons()), {});
+  bound_.assign(readers_.size(), 0);
+  for (int c = 0; c < table_.n_columns; ++c) bound_[at(c)] = table_.monotone[c] != 0;
   for (int j = 0; j < n_neurons(); ++j) {
     for (int e = shape_.begin[at(j)]; e < shape_.begin[at(j + 1)]; ++e) {
-      readers_[at(shape_.conditions[at(e)].source)].push_back({j, e});
+      const int source = shape_.conditions[at(e)].source;
+      readers_[at(source)].push_back({j, e});
+      if (is_bound(source)) bound_[at(table_.n_columns + j)] = 1;
     }
   }
   for (int t = 0; t < static_cast<int>(shape_.terms.size()); ++t) {
@@ -218,19 +230,27 @@ struct Choice {
   Condition condition = {-1, 0, 0};
 };
 
-// The cut and sign of one signal whose rows have the least sum of differences.
-Choice choose_cut(int source, const Rank* values, int n_values, int n_rows,
+// The cut and sign of one signal whose rows have the least sum of differences; `sign`
+// is the only one allowed, or 0. The values without order from `n_ordered` on are each
+// on or off by themselves.
+Choice choose_cut(int source, const Rank* values, int n_values, int n_ordered, int sign, int n_rows,
                   const std::vector<double>& difference) {
   std::vector<double> sums(at(n_values), 0.0);
   for (int row = 0; row < n_rows; ++row) sums[values[row]] += difference[at(row)];
   double total = 0.0;
-  for (const double sum : sums) total += sum;
+  for (int v = 0; v < n_ordered; ++v) total += sums[at(v)];
   Choice best;
   double below = 0.0;
-  for (int cut = 0; cut <= n_values; ++cut) {
-    if (total - below < best.sum) best = {total - below, {source, 1, cut}};
-    if (below < best.sum) best = {below, {source, -1, cut}};
-    if (cut < n_values) below += sums[at(cut)];
+  for (int cut = 0; cut <= n_ordered; ++cut) {
+    if (sign >= 0 && total - below < best.sum) best = {total - below, {source, 1, cut}};
+    if (sign <= 0 && below < best.sum) best = {below, {source, -1, cut}};
+    if (cut < n_ordered) below += sums[at(cut)];
+  }
+  if (n_ordered == n_values) return best;
+  best.condition.ordered = n_ordered;
+  for (int v = n_ordered; v < n_values; ++v) {
+    best.condition.free.push_back(sums[at(v)] < 0.0);
+    best.sum += std::min(sums[at(v)], 0.0);
   }
   return best;
 }
@@ -248,16 +268,19 @@ bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings
   }
   const bool on_column = condition.source < table_.n_columns;
   Choice best;
-  if (on_column && settings.other_columns) {
+  if (on_column && settings.other_columns && !table_.constrained()) {
     std::vector<Choice> choices(at(table_.n_columns));
     team.run(table_.n_columns, [&](int c, int) {
-      choices[at(c)] = choose_cut(c, table_.column(c), table_.n_bins[c], table_.n_rows, difference);
+      choices[at(c)] = choose_cut(c, table_.column(c), table_.n_bins[c], table_.n_ordered[c], 0,
+                                  table_.n_rows, difference);
     });
     for (const Choice& choice : choices) {
       if (choice.sum < best.sum - kLeastGain * size) best = choice;
     }
   } else {
-    best = choose_cut(condition.source, values(condition.source), n_values(condition.source),
+    const int source = condition.source, n = n_values(source);
+    const int sign = on_column ? table_.monotone[source] : is_bound(source);
+    best = choose_cut(source, values(source), n, on_column ? table_.n_ordered[source] : n, sign,
                       table_.n_rows, difference);
   }
   if (!(best.sum < now - kLeastGain * (size + 1.0))) return false;
@@ -301,7 +324,8 @@ void CrispNetwork::step_weight(int term, int output, double ridge, double share)
     curve += curve_[at(row) * k + at(output)];
   }
   if (!(curve > 0.0)) return;
-  const double step = share * std::clamp(-slope / curve, -2.0, 2.0);
+  double step = share * std::clamp(-slope / curve, -2.0, 2.0);
+  if (is_bound(shape_.terms[at(term)].source)) step = std::max(step, -weight);
   weight += step;
   for (const int row : active_[at(term)]) scores_[at(row) * k + at(output)] += step;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "network.h"
@@ -16,15 +17,22 @@ namespace newron {
 
 using Rank = std::uint16_t;
 
-// value >= cut for sign +1, value < cut for sign -1.
+// Of the ordered values: value >= cut for sign +1, value < cut for sign -1. The values
+// from `ordered` on have no order (categories, or the gap of a column of numbers): for
+// each of them `free` says whether the condition holds.
 struct Condition {
   int source;
   int sign;
   int cut;
+  int ordered = std::numeric_limits<int>::max();
+  std::vector<std::uint8_t> free = {};
 
-  bool holds(int value) const { return (value >= cut) == (sign > 0); }
+  bool holds(int value) const {
+    if (value < ordered) return (value >= cut) == (sign > 0);
+    return free[static_cast<std::size_t>(value - ordered)] != 0;
+  }
   bool operator==(const Condition& other) const {
-    return source == other.source && sign == other.sign && cut == other.cut;
+    return source == other.source && sign == other.sign && cut == other.cut && free == other.free;
   }
 };
 
@@ -36,6 +44,8 @@ struct RankTable {
   Loss loss;
   const Rank* ranks;     // [column][row]
   const int* n_bins;     // of each column
+  const int* n_ordered;  // of each column: the bins before those without order
+  const int* monotone;   // of each column: 1 scores may only rise with it, -1 fall, 0 free
   const float* targets;  // [row][output] for squared loss, else [row]
   const double* weights;
   double total_weight;
@@ -44,6 +54,10 @@ struct RankTable {
   const Rank* column(int c) const {
     return ranks + static_cast<std::size_t>(c) * static_cast<std::size_t>(n_rows);
   }
+  int n_free(int c) const { return n_bins[c] - n_ordered[c]; }
+  bool constrained() const;
+  // A condition on a column, with the bins without order off.
+  Condition make_condition(int c, int sign, int cut) const;
   // The weighted loss of a row with these scores, and its derivatives.
   double row_loss(int row, const double* scores) const;
   void row_slopes(int row, const double* scores, double* slope, double* curve) const;
@@ -112,6 +126,7 @@ class CrispNetwork {
                : counts_[static_cast<std::size_t>(signal - table_.n_columns)].data();
   }
   void index_readers();
+  bool is_bound(int signal) const { return bound_[static_cast<std::size_t>(signal)] != 0; }
   void recount();
   void evaluate_row(int row);
   void add_score(int term, double times, double* scores) const;
@@ -130,10 +145,13 @@ class CrispNetwork {
   RankTable table_;
   CrispShape shape_;
   std::vector<std::vector<Reader>> readers_;  // of each signal
-  std::vector<std::vector<Rank>> counts_;     // of each neuron, by row
-  std::vector<std::vector<int>> active_;      // rows of each term, while refitting
-  std::vector<double> scores_;                // [row][output]
-  std::vector<double> slope_, curve_;         // [row][output], while refitting
+  // Signals in which scores must be monotone: constrained columns, and neurons that
+  // read them. Neurons then count what raises them, and their terms weigh 0 or more.
+  std::vector<std::uint8_t> bound_;
+  std::vector<std::vector<Rank>> counts_;  // of each neuron, by row
+  std::vector<std::vector<int>> active_;   // rows of each term, while refitting
+  std::vector<double> scores_;             // [row][output]
+  std::vector<double> slope_, curve_;      // [row][output], while refitting
 };
 
 }  // namespace newron

@@ -27,6 +27,10 @@ Evaluator::Evaluator(std::vector<ChannelMap> channels, std::vector<ExactShape> s
     layer.b = shape.b.data();
     layer.alpha = shape.alpha.empty() ? nullptr : shape.alpha.data();
     layer.centre = shape.centre.empty() ? nullptr : shape.centre.data();
+    layer.n_inputs = static_cast<int>(channels_.size());
+    layer.missing = shape.missing.data();
+    layer.level_begin = shape.level_begin.data();
+    layer.levels = shape.levels.data();
     n_signals_ += shape.n_neurons;
     layers_.push_back(layer);
   }

@@ -24,6 +24,9 @@ struct ExactShape {
   int n_neurons;
   std::vector<int> source, begin;
   std::vector<double> w, b, alpha, centre;  // alpha, centre may be empty
+  std::vector<double> missing;
+  std::vector<int> level_begin;
+  std::vector<double> levels;
 };
 
 class Evaluator {

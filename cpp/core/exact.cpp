@@ -61,6 +61,20 @@ void activate(Activation activation, int rows, double* y) {
   }
 }
 
+// Values without order: categories by their number, gaps as NaN.
+void place_points(const ExactLayer& layer, int e, const double* x, int rows, double* h) {
+  const double missing = layer.missing[e];
+  const double* levels = layer.levels + layer.level_begin[e];
+  const int n = layer.level_begin[e + 1] - layer.level_begin[e];
+  if (n == 0) {
+    for (int t = 0; t < rows; ++t) h[t] = x[t] == x[t] ? h[t] : missing;
+    return;
+  }
+  for (int t = 0; t < rows; ++t) {
+    h[t] = x[t] >= 0.0 && x[t] < n ? levels[static_cast<int>(x[t])] : missing;
+  }
+}
+
 }  // namespace
 
 namespace exact {
@@ -79,6 +93,7 @@ void pass(const ExactLayer& layer, int rows, double* signals, double* scratch) {
       const std::size_t first = static_cast<std::size_t>(e) * layer.factors;
       const double* x = signals + static_cast<std::size_t>(layer.source[e]) * rows;
       meaning(x, rows, layer.w + first, layer.b + first, layer.factors, scratch);
+      if (layer.source[e] < layer.n_inputs) place_points(layer, e, x, rows, scratch);
       if (layer.alpha != nullptr) {
         const double alpha = layer.alpha[e];
         for (int t = 0; t < rows; ++t) scratch[t] *= alpha;

@@ -77,59 +77,127 @@ void Grower::fill(int column, const std::vector<int>* rows, std::vector<double>&
 }
 
 // What a Newton step of a term would gain that is on for the fixed rows and for
-// rows with these sums; 0 if too few rows are on either side.
-double Grower::gain(const double* slope, const double* curve, double weight,
-                    const Sums& fixed) const {
+// rows with these sums; 0 if too few rows are on either side, or if the term may only
+// raise scores (rising) and would lower one.
+double Grower::gain(const double* slope, const double* curve, double weight, const Sums& fixed,
+                    bool rising) const {
   const double on = fixed.weight + weight;
   if (on < settings_.least_weight || all_.weight - on < settings_.least_weight) return 0.0;
   double sum = -base_;
   for (std::size_t o = 0; o < all_.slope.size(); ++o) {
     const double s = fixed.slope[o] + slope[o], c = fixed.curve[o] + curve[o];
     const double rest = all_.slope[o] - s, room = std::max(all_.curve[o] - c, 0.0);
-    sum += s * s / (c + settings_.ridge) + rest * rest / (room + settings_.ridge);
+    const double here = s / (c + settings_.ridge), there = rest / (room + settings_.ridge);
+    if (rising && here > there) return 0.0;
+    sum += s * here + rest * there;
   }
   return std::max(0.5 * sum, 0.0);
 }
 
 // ---- the search ----
 
-// The best condition of each direction on one column, and its best window.
+// The best condition of each direction on one column, and its best window. A gap may
+// be on either side of a condition.
 void Grower::scan(int column, const std::vector<int>* rows, const Sums& fixed, bool windows,
-                  std::vector<Candidate>& found) const {
-  const int bins = network_.table().n_bins[column];
+                  bool rising, std::vector<Candidate>& found) const {
+  const RankTable& table = network_.table();
+  const int bins = table.n_bins[column], ordered = table.n_ordered[column];
   if (bins < 2) return;
   const std::size_t k = all_.slope.size(), width = 2 * k + 1;
   std::vector<double> histogram;
   fill(column, rows, histogram);
+  if (ordered == 0) return scan_categories(column, histogram, fixed, rising, found);
+  const int direction = table.monotone[column];
+  rising = rising || direction != 0;
   // Running sums: before[b] is that of the bins under b.
-  std::vector<double> before(at(bins + 1) * width, 0.0);
-  for (int b = 0; b < bins; ++b) {
+  std::vector<double> before(at(ordered + 1) * width, 0.0);
+  for (int b = 0; b < ordered; ++b) {
     for (std::size_t i = 0; i < width; ++i) {
       before[at(b + 1) * width + i] = before[at(b) * width + i] + histogram[at(b) * width + i];
     }
   }
+  const bool gaps = bins > ordered;
+  const double* gap = histogram.data() + at(bins - 1) * width;
   std::vector<double> part(width);
-  const auto gain_of = [&](int low, int high) {
+  const auto gain_of = [&](int low, int high, bool with_gap) {
     for (std::size_t i = 0; i < width; ++i) {
       part[i] = before[at(high) * width + i] - before[at(low) * width + i];
+      if (with_gap) part[i] += gap[i];
     }
-    return gain(part.data(), part.data() + k, part[2 * k], fixed);
+    return gain(part.data(), part.data() + k, part[2 * k], fixed, rising);
+  };
+  const auto condition = [&](int sign, int cut, bool with_gap) {
+    Condition made = table.make_condition(column, sign, cut);
+    if (with_gap) made.free.back() = 1;
+    return made;
   };
   Candidate up, down, window;
-  for (int cut = 1; cut < bins; ++cut) {
-    const double below = gain_of(0, cut), above = gain_of(cut, bins);
-    if (above > up.gain) up = {above, 0.0, {{column, 1, cut}}, 1};
-    if (below > down.gain) down = {below, 0.0, {{column, -1, cut}}, 1};
+  for (const bool with_gap : {false, true}) {
+    if (with_gap && !gaps) continue;
+    // With gaps the first and last cut say "there is a value" and "there is none".
+    for (int cut = gaps ? 0 : 1; cut < ordered + gaps; ++cut) {
+      const double above = direction < 0 ? 0.0 : gain_of(cut, ordered, with_gap);
+      const double below = direction > 0 ? 0.0 : gain_of(0, cut, with_gap);
+      if (above > up.gain) up = {above, 0.0, {condition(1, cut, with_gap)}, 1};
+      if (below > down.gain) down = {below, 0.0, {condition(-1, cut, with_gap)}, 1};
+    }
   }
-  if (windows) {
-    for (int low = 1; low < bins - 1; ++low) {
-      for (int high = low + 1; high < bins; ++high) {
-        const double inside = gain_of(low, high);
-        if (inside > window.gain) window = {inside, 0.0, {{column, 1, low}, {column, -1, high}}, 2};
+  if (windows && direction == 0) {
+    for (int low = 1; low < ordered - 1; ++low) {
+      for (int high = low + 1; high < ordered; ++high) {
+        const double inside = gain_of(low, high, false);
+        if (inside > window.gain) {
+          window = {inside, 0.0, {condition(1, low, false), condition(-1, high, false)}, 2};
+        }
       }
     }
   }
   for (Candidate* candidate : {&up, &down, &window}) {
+    if (candidate->gain > 0.0) found.push_back(std::move(*candidate));
+  }
+}
+
+// The best set of categories, and the best whose complement is one: for one output
+// the best set is a first part of the categories by slope over curvature, so these
+// are tried, in the order of each output.
+void Grower::scan_categories(int column, const std::vector<double>& histogram, const Sums& fixed,
+                             bool rising, std::vector<Candidate>& found) const {
+  const RankTable& table = network_.table();
+  const std::size_t k = all_.slope.size(), width = 2 * k + 1;
+  const int bins = table.n_bins[column];
+  const auto sums_of = [&](int bin) { return histogram.data() + at(bin) * width; };
+  std::vector<int> present;
+  std::vector<double> all(width, 0.0), part(width), rest(width);
+  for (int bin = 0; bin < bins; ++bin) {
+    if (sums_of(bin)[2 * k] == 0.0) continue;
+    present.push_back(bin);
+    for (std::size_t i = 0; i < width; ++i) all[i] += sums_of(bin)[i];
+  }
+  Candidate first, last;
+  for (std::size_t o = 0; o < k; ++o) {
+    std::vector<int> order = present;
+    const auto ratio = [&](int bin) {
+      return sums_of(bin)[o] / (sums_of(bin)[k + o] + settings_.ridge);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ratio(a) < ratio(b); });
+    part.assign(width, 0.0);
+    for (std::size_t n = 1; n < order.size(); ++n) {
+      for (std::size_t i = 0; i < width; ++i) {
+        part[i] += sums_of(order[n - 1])[i];
+        rest[i] = all[i] - part[i];
+      }
+      const double in = gain(part.data(), part.data() + k, part[2 * k], fixed, rising);
+      const double out = gain(rest.data(), rest.data() + k, rest[2 * k], fixed, rising);
+      const auto condition = [&](std::size_t begin, std::size_t end) {
+        Condition made = table.make_condition(column, 1, 0);
+        for (std::size_t i = begin; i < end; ++i) made.free[at(order[i])] = 1;
+        return made;
+      };
+      if (in > first.gain) first = {in, 0.0, {condition(0, n)}, 1};
+      if (out > last.gain) last = {out, 0.0, {condition(n, order.size())}, 1};
+    }
+  }
+  for (Candidate* candidate : {&first, &last}) {
     if (candidate->gain > 0.0) found.push_back(std::move(*candidate));
   }
 }
@@ -140,7 +208,10 @@ std::vector<Candidate> Grower::scan_columns(const std::vector<int>* rows, const 
                                             bool windows, const Candidate& from, int need) {
   const int columns = network_.table().n_columns;
   std::vector<std::vector<Candidate>> found(at(columns));
-  team_.run(columns, [&](int c, int) { scan(c, rows, fixed, windows, found[at(c)]); });
+  const bool rising =
+      std::any_of(from.conditions.begin(), from.conditions.end(),
+                  [&](const Condition& c) { return network_.table().monotone[c.source] != 0; });
+  team_.run(columns, [&](int c, int) { scan(c, rows, fixed, windows, rising, found[at(c)]); });
   std::vector<Candidate> out;
   for (auto& part : found) {
     for (Candidate& candidate : part) {

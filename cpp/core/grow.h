@@ -51,9 +51,12 @@ class Grower {
   void measure();
   Sums total(const std::vector<int>* rows) const;
   void fill(int column, const std::vector<int>* rows, std::vector<double>& histogram) const;
-  double gain(const double* slope, const double* curve, double weight, const Sums& fixed) const;
-  void scan(int column, const std::vector<int>* rows, const Sums& fixed, bool windows,
+  double gain(const double* slope, const double* curve, double weight, const Sums& fixed,
+              bool rising) const;
+  void scan(int column, const std::vector<int>* rows, const Sums& fixed, bool windows, bool rising,
             std::vector<Candidate>& found) const;
+  void scan_categories(int column, const std::vector<double>& histogram, const Sums& fixed,
+                       bool rising, std::vector<Candidate>& found) const;
   std::vector<Candidate> extend(const Candidate& from);
   std::vector<Candidate> scan_columns(const std::vector<int>* rows, const Sums& fixed, bool windows,
                                       const Candidate& from, int need);

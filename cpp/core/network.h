@@ -38,8 +38,21 @@ struct LayerView {
   std::size_t kept;  // offset into the kept values, in units of rows
 };
 
+// A value without order (a category, a gap) comes in a channel as kPoint times its
+// number from 1 on: exact in single precision, and beyond every other value.
+constexpr float kPoint = 0x1p100f;
+
+// One function's way to read a channel that has such points: each has a place on the
+// axis, which is trained like the rest.
+struct Place {
+  int channel;
+  int n_points;
+  std::size_t places;  // offset into the flat parameters
+};
+
 struct NetworkView {
   int n_channels;
+  int n_places;  // their signals come after the channels
   int n_signals;
   int n_layers;
   int n_outputs;
@@ -47,6 +60,7 @@ struct NetworkView {
   std::size_t n_params;
   std::size_t n_kept;
   const LayerView* layers;
+  const Place* places;
 
   int first_output() const { return n_signals - n_outputs; }
 };
@@ -96,8 +110,12 @@ struct ExactLayer {
   int first_signal;
   const double* w;
   const double* b;
-  const double* alpha;   // null: not weighted
-  const double* centre;  // null: not centred
+  const double* alpha;     // null: not weighted
+  const double* centre;    // null: not centred
+  int n_inputs;            // signals before this one are columns, in which gaps are NaN
+  const double* missing;   // of each edge: h of a gap
+  const int* level_begin;  // the first of an edge's levels, and the end
+  const double* levels;    // h of each category, for edges that read categories
 };
 
 // The passes, compiled once for each instruction set.
@@ -110,7 +128,7 @@ struct Passes {
   void (*backward)(const NetworkView&, const float* params, int rows, float blend, Room&,
                    float* gradient);
   void (*adam)(float* params, float* mean, float* square, const float* gradient, const float* share,
-               const float* decay, std::size_t n, AdamStep step);
+               const float* decay, const float* sign, std::size_t n, AdamStep step);
   void (*exact)(const ExactLayer&, int rows, double* signals, double* scratch);
   void (*bare_sigmoid)(const float* x, int rows, const float* w, const float* b, int edges,
                        float* out);

@@ -168,7 +168,23 @@ void forward_neuron(const LayerView& layer, const float* params, int j, int rows
   activate(layer.activation, rows, y);
 }
 
+int point_of(const Place& place, float x) {
+  const int point = static_cast<int>(x * (1.0f / kPoint)) - 1;
+  return point < place.n_points ? point : place.n_points - 1;
+}
+
+void read_places(const NetworkView& net, const float* params, int rows, Room& room) {
+  for (int p = 0; p < net.n_places; ++p) {
+    const Place& place = net.places[p];
+    const float* x = signal(room, place.channel);
+    const float* places = params + place.places;
+    float* out = signal(room, net.n_channels + p);
+    for (int t = 0; t < rows; ++t) out[t] = x[t] < kPoint ? x[t] : places[point_of(place, x[t])];
+  }
+}
+
 void forward(const NetworkView& net, const float* params, int rows, float blend, Room& room) {
+  read_places(net, params, rows, room);
   for (int l = 0; l < net.n_layers; ++l) {
     for (int j = 0; j < net.layers[l].n_neurons; ++j) {
       forward_neuron(net.layers[l], params, j, rows, blend, room);
@@ -367,13 +383,30 @@ void backward(const NetworkView& net, const float* params, int rows, float blend
       backward_neuron(net, net.layers[l], params, j, rows, blend, room, gradient);
     }
   }
+  for (int p = 0; p < net.n_places; ++p) {
+    const Place& place = net.places[p];
+    const float* x = signal(room, place.channel);
+    const float* g = gradient_of(room, net.n_channels + p);
+    for (int t = 0; t < rows; ++t) {
+      if (x[t] >= kPoint) {
+        gradient[place.places + static_cast<std::size_t>(point_of(place, x[t]))] += g[t];
+      }
+    }
+  }
 }
 
 // ---- Adam with decoupled decay; share 0 freezes a parameter ----
 
+// With signs a parameter stays on its side of 0.
+void hold_signs(float* params, const float* sign, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (sign[i] * params[i] < 0.0f) params[i] = 0.0f;
+  }
+}
+
 void adam(float* __restrict params, float* __restrict mean, float* __restrict square,
           const float* __restrict gradient, const float* __restrict share,
-          const float* __restrict decay, std::size_t n, AdamStep step) {
+          const float* __restrict decay, const float* sign, std::size_t n, AdamStep step) {
 #pragma omp simd
   for (std::size_t i = 0; i < n; ++i) {
     const float g = gradient[i];
@@ -384,6 +417,7 @@ void adam(float* __restrict params, float* __restrict mean, float* __restrict sq
     const float moved = params[i] - rate * (mean[i] * step.correction1) / size;
     params[i] = moved * (1.0f - rate * decay[i]);
   }
+  if (sign != nullptr) hold_signs(params, sign, n);
 }
 
 // The yardstick of benchmarks/speed.py: one sigmoid for each edge and row.

@@ -61,10 +61,12 @@ bool all_finite(const std::vector<float>& values) {
 
 // ---- Network ----
 
-Network::Network(int n_channels, std::vector<LayerShape> shapes) : shapes_(std::move(shapes)) {
+Network::Network(int n_channels, std::vector<Place> places, std::vector<LayerShape> shapes)
+    : places_(std::move(places)), shapes_(std::move(shapes)) {
   view_ = {};
   view_.n_channels = n_channels;
-  int signal = n_channels;
+  view_.n_places = static_cast<int>(places_.size());
+  int signal = n_channels + view_.n_places;
   std::size_t offset = 0;
   for (const LayerShape& shape : shapes_) {
     const int n_edges = static_cast<int>(shape.source.size());
@@ -99,8 +101,13 @@ Network::Network(int n_channels, std::vector<LayerShape> shapes) : shapes_(std::
   view_.n_signals = signal;
   view_.n_layers = static_cast<int>(layers_.size());
   view_.n_outputs = shapes_.back().n_neurons;
+  for (Place& place : places_) {
+    place.places = offset;
+    offset += static_cast<std::size_t>(place.n_points);
+  }
   view_.n_params = offset;
   view_.layers = layers_.data();
+  view_.places = places_.data();
 }
 
 // ---- Workspace ----
@@ -319,7 +326,7 @@ void Run::step(Team& team) {
   const AdamStep adam = {rate, static_cast<float>(1.0 / (1.0 - std::pow(0.9, t))),
                          static_cast<float>(1.0 / (1.0 - std::pow(0.999, t)))};
   choose_passes().adam(params_.data(), mean_.data(), square_.data(), gradient.data(),
-                       problem_.share, problem_.decay, net.n_params, adam);
+                       problem_.share, problem_.decay, problem_.sign, net.n_params, adam);
   position_ += batch;
 }
 

@@ -25,16 +25,17 @@ struct LayerShape {
 };
 
 // Owns what a NetworkView points to. Parameters lie flat, layer by layer: w, b,
-// then alpha and centre where the layer has them.
+// then alpha and centre where the layer has them; last the places of points.
 class Network {
  public:
-  Network(int n_channels, std::vector<LayerShape> shapes);
+  Network(int n_channels, std::vector<Place> places, std::vector<LayerShape> shapes);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   const NetworkView& view() const { return view_; }
 
  private:
+  std::vector<Place> places_;
   std::vector<LayerShape> shapes_;
   std::vector<LayerView> layers_;
   NetworkView view_;
@@ -79,6 +80,7 @@ struct Problem {
   Table validation;  // n_rows 0: none
   const float* share;
   const float* decay;
+  const float* sign;  // null: parameters have any sign
 };
 
 // One restart.

@@ -73,7 +73,7 @@ void test_gradients_follow_the_loss() {
   for (int f = 0; f < count_functions(); ++f) {
     for (int g = 0; g < 5; ++g) {
       const int factors = count_kept(f, 3) == 3 ? 3 : 1;
-      Network network(3, make_shapes(f, static_cast<Aggregation>(g), factors, 3, 4, 3));
+      Network network(3, {}, make_shapes(f, static_cast<Aggregation>(g), factors, 3, 4, 3));
       const NetworkView& net = network.view();
       std::vector<float> params = make_params(net.n_params, 5), gradient, unused;
       // Soft all the way, so that differences exist for Heaviside too.
@@ -107,7 +107,7 @@ std::vector<float> train(const NetworkView& net, const Data& data, int threads, 
   settings.max_epochs = 6;
   settings.stop_at_zero_error = stop_early;
   const std::vector<float> share(net.n_params, 1.0f), decay(net.n_params, 0.01f);
-  Problem problem = {net, settings, data.table, Table{}, share.data(), decay.data()};
+  Problem problem = {net, settings, data.table, Table{}, share.data(), decay.data(), nullptr};
   std::vector<std::vector<float>> params;
   std::vector<std::uint64_t> seeds;
   for (int i = 0; i < starts; ++i) {
@@ -127,7 +127,7 @@ std::vector<float> train(const NetworkView& net, const Data& data, int threads, 
 
 void test_threads_change_nothing() {
   const Data data(1500, 3, 3);
-  Network network(3, make_shapes(1, Aggregation::sum, 1, 3, 40, 3));
+  Network network(3, {}, make_shapes(1, Aggregation::sum, 1, 3, 40, 3));
   for (const int starts : {1, 5}) {
     for (const int batch : {64, 1500}) {
       const auto once = train(network.view(), data, 1, starts, batch, false);

@@ -93,6 +93,7 @@ class Settings:
 
 class Network:
     def __init__(self, n_channels: int) -> None: ...
+    def add_place(self, channel: int, n_points: int) -> None: ...
     def add_layer(
         self,
         processing: int,
@@ -176,6 +177,10 @@ class Trainer:
         decay: Annotated[
             NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
+        sign: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ]
+        | None,
         n_threads: int,
     ) -> None: ...
     def advance(self, seconds: float) -> bool: ...
@@ -235,6 +240,15 @@ class Evaluator:
         centre: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
+        missing: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        level_begin: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        levels: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
     ) -> None: ...
     def seal(self) -> None: ...
     def score(
@@ -256,6 +270,12 @@ class RankTable:
             NDArray[numpy.uint16], dict(shape=(None, None), order="C", device="cpu", writable=False)
         ],
         n_bins: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_ordered: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        monotone: Annotated[
             NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         targets: Annotated[
@@ -295,6 +315,12 @@ class Crisp:
         ],
         centre: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        condition_free: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        term_free: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
     def polish(self, other_columns: bool, ridge: float, n_threads: int) -> int: ...

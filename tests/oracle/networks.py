@@ -43,7 +43,7 @@ def make_wiring(
             centred=True,
         )
     )
-    return Wiring(Architecture(tuple(layers), per_input, direct), n_channels)
+    return Wiring(Architecture(tuple(layers), per_input, direct), (0,) * n_channels)
 
 
 def make_table(n_rows, n_channels, loss, seed=0):

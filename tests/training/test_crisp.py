@@ -7,11 +7,17 @@ import pytest
 
 from newron import InputError, NewronClassifier, NewronRegressor, NewronWarning, _core
 from newron.demo import make_monk2
+from newron.model.frame import Field
 from newron.training.crisp import CrispShape, RankedTable, from_crisp, polish, to_crisp
 from newron.training.growing import GrowPlan, GrowTask, grow, judge_terms
 from newron.training.holdout import split_rows
 from newron.training.ranking import learn_ranking
 from oracle import crisp as naive
+
+
+def name_fields(X):
+    return tuple(Field(f"x{i}") for i in range(X.shape[1]))
+
 
 LOSSES = {"binary": 1, "categorical": 3, "squared": 2}
 
@@ -24,7 +30,7 @@ def make_task(loss, n=60, columns=3, seed=0, n_threads=1):
         targets = X[:, :k] + rng.normal(size=(n, k))
     else:
         targets = ((X[:, :1] > 2) ^ (X[:, 1:2] > 3)) + (X[:, 2:] > 4) * (k > 1)
-    ranking = learn_ranking(X, np.arange(n))
+    ranking = learn_ranking(X, np.arange(n), name_fields(X))
     weight = rng.uniform(0.5, 2, n)
     table = RankedTable(ranking.encode(X), targets.astype(np.float32), weight)
     return GrowTask(table, ranking, loss, k, n_threads), X
@@ -82,7 +88,7 @@ class TestPolish:
         while core.polish(False, 0.1, 1):
             losses.append(core.loss)
         assert np.all(np.diff(losses) < 0)
-        polished = CrispShape.from_core(core.shape())
+        polished = CrispShape.from_core(core.shape(), task.ranking)
         t = task.table
         now = naive.total_loss(polished, t.ranks, loss, t.targets, t.weight)
 
@@ -114,7 +120,7 @@ class TestPolish:
         task, _ = make_task(loss, n=9000, seed=seed)
         table = task.table.for_core(task.ranking, loss, task.n_outputs)
         shape = make_shape(task, seed)
-        results = [polish(shape, table, rounds=1, n_threads=n) for n in (1, 3)]
+        results = [polish(shape, table, task.ranking, rounds=1, n_threads=n) for n in (1, 3)]
         assert results[0][1:] == results[1][1:]
         for a, b in zip(results[0][0].for_core(), results[1][0].for_core(), strict=True):
             np.testing.assert_array_equal(a, b)
@@ -132,12 +138,12 @@ class TestGrow:
         core = t.for_core(task.ranking, loss, task.n_outputs)
         grower = _core.Grower(core, settings, 1)
         for _ in range(4):
-            scores = CrispShape.from_core(grower.shape()).score(t.ranks)
+            scores = CrispShape.from_core(grower.shape(), task.ranking).score(t.ranks)
             slope, curve = naive.slopes(loss, scores, t.targets, t.weight)
             want = naive.best_term(
                 t.ranks, task.ranking.n_bins, slope, curve, t.weight, 1.0, 3.0, 0.1
             )
-            gain, conditions, _ = grower.find_best()
+            gain, conditions, _, _ = grower.find_best()
             assert gain / (1 + 0.1 * (len(conditions) - 1)) == pytest.approx(want, rel=1e-9)
             grower.grow()
 
@@ -201,7 +207,7 @@ class TestThereAndBack:
         from newron.training.encoding import describe_columns
 
         shape = make_shape(task, seed)
-        schema = describe_columns(X, np.arange(len(X)), ("a", "b", "c"))
+        schema = describe_columns(X, np.arange(len(X)), name_fields(X))
         model = from_crisp(shape, task.ranking, schema, Classes((0, 1, 2)), [2, 2])
         np.testing.assert_allclose(model.scores(X), shape.score(task.table.ranks), atol=1e-12)
         again = to_crisp(model.layers, task.ranking)
@@ -210,7 +216,7 @@ class TestThereAndBack:
     def test_many_values_share_bins_and_rare_ones_keep_theirs(self):
         rng = np.random.default_rng(0)
         x = np.concatenate([np.zeros(5000), rng.normal(size=3000), [50.0, 60.0, 70.0]])
-        ranking = learn_ranking(x[:, None], np.arange(len(x)), 64)
+        ranking = learn_ranking(x[:, None], np.arange(len(x)), [Field("x")], 64)
         assert ranking.n_bins[0] <= 64
         ranks = ranking.encode(x[:, None])[0]
         assert np.all(np.diff(ranks[np.argsort(x)].astype(int)) >= 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -14,18 +13,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    check_X_y,
+    validate_data,
+)
 
 from newron.errors import InputError, InterruptedWarning, NewronWarning
+from newron.estimators.columns import declare_domains, read_directions
 from newron.model.arithmetic import Floats
+from newron.model.frame import Field, encode_table, is_plain, learn_fields
 from newron.model.model import Model
 from newron.model.network import LARGEST_INPUT, within_limits
 from newron.model.output import Output
 from newron.model.processing import get_processing
-from newron.model.schema import make_names
+from newron.model.schema import Schema, make_names
 from newron.training.architecture import Architecture, plan_architecture
 from newron.training.callback import ProgressLine
-from newron.training.encoding import SCALES
+from newron.training.encoding import SCALES, describe_columns
 from newron.training.fitting import CoreFit, Data, Fitted, Plan
 from newron.training.growing import GrowPath
 from newron.training.procedure import fit
@@ -60,6 +66,10 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_init": _OPTIONAL_COUNT,
         "max_terms": [Interval(Integral, 1, 2**31 - 1, closed="both")],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "handle_unknown": [StrOptions({"missing", "error"})],
+        "monotonic_cst": ["array-like", dict, None],
+        "domains": [dict, None],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -88,6 +98,10 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         validation_fraction: float = 0.2,
         n_init: int | None = None,
         max_terms: int = 60,
+        categorical_features: Any = "from_dtype",
+        handle_unknown: str = "missing",
+        monotonic_cst: Any = None,
+        domains: dict[str, Any] | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -112,6 +126,10 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         self.validation_fraction = validation_fraction
         self.n_init = n_init
         self.max_terms = max_terms
+        self.categorical_features = categorical_features
+        self.handle_unknown = handle_unknown
+        self.monotonic_cst = monotonic_cst
+        self.domains = domains
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -122,14 +140,46 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
     def _read_table(
         self, X: ArrayLike, y: ArrayLike, *, reset: bool, **how: Any
     ) -> tuple[Floats, NDArray[Any]]:
-        _check_names(X)
         reset = reset and not (self.warm_start and hasattr(self, "_fitted"))
-        table, targets = validate_data(
-            self, X, y, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=1, **how
+        if self._is_plain(X, reset):
+            table, targets = validate_data(
+                self,
+                X,
+                y,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=1,
+                ensure_all_finite=False,
+                **how,
+            )
+            if reset:
+                self._fields = tuple(map(Field, make_names(table.shape[1])))
+            _check_limits(table)
+            return table, targets
+        if reset:
+            self._learn_fields(X)
+        matrix = encode_table(X, self._fields, unknown=self.handle_unknown)
+        table, targets = check_X_y(
+            matrix, y, ensure_min_samples=1, ensure_all_finite="allow-nan", **how
         )
-        if not within_limits(table):
-            raise InputError(f"expected numbers within ±{LARGEST_INPUT:g} in X, got larger ones")
         return table, targets
+
+    def _is_plain(self, X: ArrayLike, reset: bool) -> bool:
+        """Tell whether a table is a matrix of numbers, read by place."""
+        if not is_plain(X):
+            return False
+        if not reset:
+            return not any(field.categories is not None for field in self._fields)
+        return self.categorical_features is None or isinstance(self.categorical_features, str)
+
+    def _learn_fields(self, X: ArrayLike) -> None:
+        self._fields = learn_fields(X, self.categorical_features)
+        self.n_features_in_ = len(self._fields)
+        names = [field.name for field in self._fields]
+        if hasattr(X, "columns") and set(names) <= set(X.columns):
+            self.feature_names_in_ = np.array(names, object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _read_weights(self, sample_weight: ArrayLike | None, X: Floats) -> Floats | None:
         if sample_weight is None:
@@ -141,11 +191,6 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         if largest > 0.0 and not 1e-100 < largest < 1e100:
             weights = weights / largest  # sums of them must neither overflow nor vanish
         return weights
-
-    def _name_columns(self) -> tuple[str, ...]:
-        if not hasattr(self, "feature_names_in_"):
-            return make_names(self.n_features_in_)
-        return tuple(self.feature_names_in_.tolist())
 
     def _plan_architecture(self, n_outputs: int) -> Architecture:
         hidden: Any = self.hidden_layer_sizes
@@ -216,6 +261,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
             self._make_seed(),
             input_scale=self.input_scale,
             class_weight=recipe_class_weight,
+            directions=read_directions(self.monotonic_cst, data.fields, architecture, output),
             validation_fraction=(
                 self.validation_fraction if self.early_stopping and not one_pass else None
             ),
@@ -224,6 +270,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
             n_threads=effective_n_jobs(self.n_jobs),
             callbacks=[ProgressLine()] if self.verbose else [],
         )
+        self._check_domains(data)
         # A part of the rows cannot be grown on, nor dealt into folds.
         fitted = fit(data, plan, "gradient" if one_pass else self.recipe, before)
         if fitted.interrupted:
@@ -232,7 +279,21 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
                 InterruptedWarning,
                 stacklevel=3,
             )
-        return self._keep(fitted, add=one_pass)
+        return self._keep(self._declare(fitted, data), add=one_pass)
+
+    def _check_domains(self, data: Data) -> None:
+        """Refuse domains that do not fit, before the time of training is spent."""
+        if self.domains is not None:
+            schema = describe_columns(data.X, np.arange(len(data.X)), data.fields)
+            declare_domains(schema, self.domains, data.X)
+
+    def _declare(self, fitted: Fitted, data: Data) -> Fitted:
+        if self.domains is None:
+            return fitted
+        model = fitted.model
+        schema = declare_domains(model.schema, self.domains, data.X)
+        path = None if fitted.path is None else replace(fitted.path, schema=schema)
+        return replace(fitted, model=Model(schema, model.layers, model.output), path=path)
 
     def _continue_from(
         self, architecture: Architecture, data: Data, output: Output, one_pass: bool
@@ -244,7 +305,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         same = (
             core is not None
             and core.wiring.architecture == architecture
-            and core.encoding.schema.names == data.names
+            and _name_fields(core.encoding.schema) == data.fields
             and core.encoding.scales == self.input_scale
             and core.encoding.standardized == get_recipe(self.recipe, crisp=False).standardize
             and fitted.model.output == output
@@ -280,11 +341,31 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.model_.scores(X, n_threads=effective_n_jobs(self.n_jobs))
+        if self._is_plain(X, reset=False):
+            kinds = [np.float64, np.float32]
+            rows = validate_data(self, X, reset=False, dtype=kinds, ensure_all_finite=False)
+            _check_limits(rows)
+        else:
+            rows = encode_table(X, self._fields, unknown=self.handle_unknown)
+        return self.model_.score_rows(rows, n_threads=effective_n_jobs(self.n_jobs))
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that gaps and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
 
 
-def _check_names(X: Any) -> None:
-    twice = [name for name, count in Counter(getattr(X, "columns", ())).items() if count > 1]
-    if twice:
-        raise InputError(f"expected column names that differ, got {twice[0]!r} twice")
+def _check_limits(rows: Floats) -> None:
+    if within_limits(rows):
+        return
+    row, column = np.argwhere(np.abs(rows) > LARGEST_INPUT)[0]
+    raise InputError(
+        f"column {column}, row {row} (both counted from 0): expected a number within "
+        f"±{LARGEST_INPUT:g}, got {rows[row, column]}; a gap is NaN"
+    )
+
+
+def _name_fields(schema: Schema) -> tuple[Field, ...]:
+    return tuple(Field(column.name, column.categories) for column in schema.columns)

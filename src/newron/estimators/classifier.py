@@ -65,6 +65,17 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         Restarts, run in parallel; the one of the lowest loss is kept.
     max_terms : int, default 60
         Terms of a grown network at most; inner rows decide how many it gets.
+    categorical_features : "from_dtype", array-like or None, default "from_dtype"
+        Which columns are categories: by their dtype (text, categorical, enum,
+        boolean), or names, places or a mask.
+    handle_unknown : {"missing", "error"}, default "missing"
+        Whether a category that training has not seen counts as missing, with a
+        warning, or is an error.
+    monotonic_cst : dict by name or array-like of -1, 0, 1, optional
+        Columns with which the score rises (1) or falls (-1).
+    domains : dict by name, optional
+        What a column may hold: a unit as text, or a dict with "unit", "values",
+        "low" and "high".
     class_weight : dict or "balanced", optional
         Weights of the classes. None leaves it to the recipe: only "paper" is
         balanced.
@@ -132,6 +143,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         validation_fraction: float = 0.2,
         n_init: int | None = None,
         max_terms: int = 60,
+        categorical_features: Any = "from_dtype",
+        handle_unknown: str = "missing",
+        monotonic_cst: Any = None,
+        domains: dict[str, Any] | None = None,
         class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -158,6 +173,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             validation_fraction=validation_fraction,
             n_init=n_init,
             max_terms=max_terms,
+            categorical_features=categorical_features,
+            handle_unknown=handle_unknown,
+            monotonic_cst=monotonic_cst,
+            domains=domains,
             warm_start=warm_start,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -244,7 +263,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         one_pass: bool = False,
     ) -> Self:
         numbers = np.searchsorted(classes, labels)
-        data = Data(X, numbers[:, None].astype(np.float64), weight, self._name_columns())
+        data = Data(X, numbers[:, None].astype(np.float64), weight, self._fields)
         output = _name_classes(classes)
         class_weight = self._weigh_classes(numbers, classes, weight)
         self._fit_data(data, output, class_weight, one_pass=one_pass)

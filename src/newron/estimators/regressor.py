@@ -85,7 +85,7 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         if not np.abs(table).max() <= _LARGEST_TARGET:
             raise InputError(f"expected targets within ±{_LARGEST_TARGET:g}, got larger ones")
         weight = self._read_weights(sample_weight, rows)
-        data = Data(rows, table, weight, self._name_columns())
+        data = Data(rows, table, weight, self._fields)
         names = ["y"] if amounts.ndim == 1 else [f"y{k}" for k in range(1, table.shape[1] + 1)]
         self._fit_data(data, Targets(tuple(names)), None, one_pass=one_pass)
         self._flat = amounts.ndim == 1

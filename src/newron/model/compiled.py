@@ -40,6 +40,9 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
             np.array(rank_edges(layer, schema)).ravel(),
             np.array([] if layer.alpha is None else layer.alpha, np.float64),
             np.array([] if layer.centre is None else layer.centre, np.float64),
+            np.array(layer.gap_values),
+            np.cumsum([0, *(len(values) for values in layer.levels)]).astype(np.int32),
+            np.concatenate([np.zeros(0), *layer.levels]),
         )
     evaluator.seal()
     return evaluator

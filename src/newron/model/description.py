@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from newron.model.network import Layer
+from newron.model.network import LARGEST_INPUT, Layer
 from newron.model.output import Classes
+from newron.model.schema import Label
 
 if TYPE_CHECKING:
     from newron.model.model import Model
 
 __all__ = ["describe", "format_number", "summarize"]
+
+NEVER = LARGEST_INPUT  # a threshold that no number reaches
 
 _AGGREGATES = {
     "sum": "adds",
@@ -47,10 +51,12 @@ def describe(model: Model) -> str:
     """Tell every function of a model, a line for each neuron and function."""
     lines = [summarize(model)]
     names = list(model.schema.names)
+    labels = {i: c.categories for i, c in enumerate(model.schema.columns) if c.categories}
+    gaps = {i for i, c in enumerate(model.schema.columns) if c.gaps}
     for number, layer in enumerate(model.layers, 1):
         own = _name_neurons(model, number)
         for j in range(layer.n_neurons):
-            lines += _describe_neuron(layer, j, own[j], names)
+            lines += _describe_neuron(layer, j, own[j], names, _Points(labels, gaps))
         names += own
     return "\n".join(lines)
 
@@ -66,7 +72,17 @@ def _name_neurons(model: Model, number: int) -> list[str]:
     return [f"score for {label!r}" for label in shown]
 
 
-def _describe_neuron(layer: Layer, j: int, name: str, names: list[str]) -> list[str]:
+@dataclass(frozen=True)
+class _Points:
+    """The values without order of each input: its categories, and whether it has gaps."""
+
+    labels: dict[int, tuple[Label, ...]]
+    gaps: set[int]
+
+
+def _describe_neuron(
+    layer: Layer, j: int, name: str, names: list[str], points: _Points
+) -> list[str]:
     first, end = int(layer.begin[j]), int(layer.begin[j + 1])
     counts = layer.processing == "heaviside" and layer.alpha is None and layer.aggregation == "sum"
     head = "counts how many hold of" if counts else _AGGREGATES[layer.aggregation]
@@ -76,7 +92,7 @@ def _describe_neuron(layer: Layer, j: int, name: str, names: list[str]) -> list[
     curves: dict[int, list[str]] = {}
     for e in range(first, end):
         weight = "" if layer.alpha is None else f"{format_number(layer.alpha[e])} × "
-        told = f"{weight}{_describe_function(layer, e, names[layer.source[e]])}"
+        told = f"{weight}{_describe_function(layer, e, names[layer.source[e]], points)}"
         curves.setdefault(int(layer.source[e]), []).append(told)
     join = {"product": " × ", "min": ", ", "max": ", "}.get(layer.aggregation, " + ")
     lines += ["    " + join.join(parts) for parts in curves.values()]
@@ -85,12 +101,43 @@ def _describe_neuron(layer: Layer, j: int, name: str, names: list[str]) -> list[
     return lines
 
 
-def _describe_function(layer: Layer, e: int, name: str) -> str:
+def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:
+    missing = float(layer.gap_values[e])
+    has_gaps = int(layer.source[e]) in points.gaps
+    if len(layer.levels[e]):
+        return _describe_levels(layer, e, name, points.labels[int(layer.source[e])], has_gaps)
+    if layer.processing == "heaviside":
+        return f"[{_describe_step(layer, e, name, has_gaps)}]"
+    told = _describe_curve(layer, e, name)
+    return f"{told} ({format_number(missing)} if missing)" if has_gaps else told
+
+
+def _describe_step(layer: Layer, e: int, name: str, has_gaps: bool) -> str:
+    w, b = float(layer.w[e, 0]), float(layer.b[e, 0])
+    missing = has_gaps and layer.gap_values[e] == 1.0
+    if w == 0.0:
+        return f"{name} not missing" if has_gaps and not missing else "always"
+    if missing and abs(b) >= NEVER:
+        return f"{name} missing"
+    told = f"{name} {'≥' if w > 0 else '≤'} {format_number(b)}"
+    return f"{told} or missing" if missing else told
+
+
+def _describe_levels(
+    layer: Layer, e: int, name: str, labels: tuple[Label, ...], has_gaps: bool
+) -> str:
+    words = [str(label) for label in labels] + (["missing"] if has_gaps else [])
+    values = [*layer.levels[e].tolist(), float(layer.gap_values[e])][: len(words)]
+    if layer.processing == "heaviside":
+        held = ", ".join(word for word, value in zip(words, values, strict=True) if value)
+        return f"[{name} in {{{held}}}]"
+    told = ", ".join(f"{w}: {format_number(v)}" for w, v in zip(words, values, strict=True))
+    return f"{name} as {{{told}}}"
+
+
+def _describe_curve(layer: Layer, e: int, name: str) -> str:
     source = f"rank of {name}" if layer.rank_flags[e] else name
     pairs = [(float(w), format_number(b)) for w, b in zip(layer.w[e], layer.b[e], strict=True)]
-    if layer.processing == "heaviside":
-        w, b = pairs[0]
-        return "[always]" if w == 0 else f"[{source} {'≥' if w > 0 else '≤'} {b}]"
     inner = [f"{format_number(w)} ({source} − {b})" for w, b in pairs]
     if layer.processing == "tanh_prod":
         product = " × ".join(f"tanh({z})" for z in inner)

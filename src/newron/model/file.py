@@ -59,6 +59,12 @@ def _column_to_dict(column: Column) -> Json:
     if column.rank_scale is not None:
         scale = column.rank_scale
         out["rank scale"] = {"knots": list(scale.knots), "ranks": list(scale.ranks)}
+    if column.categories is not None:
+        out = {"name": column.name, "categories": list(column.categories)}
+    if column.gaps:
+        out["gaps"] = True
+    if column.unit is not None:
+        out["unit"] = column.unit
     return out
 
 
@@ -87,8 +93,13 @@ def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> 
     if layer.rank_flags[e]:
         out["scale"] = "rank"
     many = get_processing(layer.processing).many_factors
-    out["w"] = layer.w[e].tolist() if many else float(layer.w[e, 0])
-    out["b"] = layer.b[e].tolist() if many else float(layer.b[e, 0])
+    if len(layer.levels[e]):
+        out["levels"] = layer.levels[e].tolist()
+    else:
+        out["w"] = layer.w[e].tolist() if many else float(layer.w[e, 0])
+        out["b"] = layer.b[e].tolist() if many else float(layer.b[e, 0])
+    if source < n_inputs and layer.gap_values[e] != 0.0:
+        out["missing"] = float(layer.gap_values[e])
     if layer.alpha is not None:
         out["alpha"] = float(layer.alpha[e])
     return out
@@ -226,9 +237,18 @@ def from_dict(document: Any) -> Model:
 
 
 def _column_from(item: Any) -> Column:
-    known = {"name", "low", "high", "values", "rank scale"}
-    _check_keys(item, known, {"name", "low", "high"}, "an input")
+    known = {"name", "low", "high", "values", "rank scale", "categories", "gaps", "unit"}
+    _check_keys(item, known, {"name"}, "an input")
     name = _text(item["name"], "the name of an input")
+    gaps = _truth(item.get("gaps", False), f"gaps of {name!r}")
+    unit = _text(item["unit"], f"unit of {name!r}") if "unit" in item else None
+    if "categories" in item:
+        _check_keys(item, {"name", "categories", "gaps", "unit"}, set(), f"input {name!r}")
+        where = f"categories of {name!r}"
+        labels = tuple(_label(x, where) for x in _list(item["categories"], where))
+        high = max(len(labels) - 1.0, 0.0)
+        return Column(name, 0.0, high, categories=labels, gaps=gaps, unit=unit)
+    _check_keys(item, known, {"low", "high"}, f"input {name!r}")
     values, scale = None, None
     if "values" in item:
         values = _numbers(item["values"], f"values of {name!r}")
@@ -238,7 +258,7 @@ def _column_from(item: Any) -> Column:
         parts = (_numbers(item["rank scale"][key], where) for key in ("knots", "ranks"))
         scale = RankScale(*parts)
     low, high = (_number(item[key], f"{key} of {name!r}") for key in ("low", "high"))
-    return Column(name, low, high, values, scale)
+    return Column(name, low, high, values, scale, gaps=gaps, unit=unit)
 
 
 def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> Layer:
@@ -256,7 +276,10 @@ def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> L
         for part in _list(neuron["functions"], f"functions of {here}"):
             rows.append(_function_from(part, here, function.many_factors, signals))
             target.append(j)
-    n_factors = len(rows[0]["w"]) if rows else 1
+    n_factors = _count_factors(rows)
+    for row in rows:
+        if len(row["levels"]):  # categories have levels in place of w and b
+            row["w"] = row["b"] = (0.0,) * n_factors
     if n_factors < 1:
         raise ModelFileError(f"{where}: expected at least one w and b in every function")
     if any(len(row[key]) != n_factors for row in rows for key in ("w", "b")):
@@ -273,14 +296,22 @@ def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> L
         np.array([row["rank"] for row in rows], bool),
         _all_or_none([row["alpha"] for row in rows], f"{where}: alpha"),
         _all_or_none(centres, f"{where}: centre"),
+        np.array([row["missing"] for row in rows], np.float64),
+        [row["levels"] for row in rows],
     )
+
+
+def _count_factors(rows: list[Json]) -> int:
+    return next((len(row["w"]) for row in rows if not len(row["levels"])), 1)
 
 
 def _function_from(
     item: Any, where: str, many: bool, signals: dict[tuple[str, str], int]
 ) -> dict[str, Any]:
-    known = {"input", "neuron", "scale", "w", "b", "alpha"}
-    _check_keys(item, known, {"w", "b"}, where)
+    known = {"input", "neuron", "scale", "w", "b", "alpha", "missing", "levels"}
+    _check_keys(item, known, set() if "levels" in item else {"w", "b"}, where)
+    if "levels" in item:
+        _check_keys(item, {"input", "levels", "missing", "alpha"}, {"input"}, where)
     kinds = [kind for kind in ("input", "neuron") if kind in item]
     if len(kinds) != 1:
         raise ModelFileError(f'{where}: a function reads one "input" or one "neuron"')
@@ -293,8 +324,10 @@ def _function_from(
     return {
         "source": signals[key],
         "rank": item.get("scale") == "rank",
-        "w": read(item["w"], f"w in {where}"),
-        "b": read(item["b"], f"b in {where}"),
+        "w": read(item["w"], f"w in {where}") if "w" in item else (),
+        "b": read(item["b"], f"b in {where}") if "b" in item else (),
+        "missing": _number(item.get("missing", 0.0), f"missing in {where}"),
+        "levels": np.array(_numbers(item.get("levels", []), f"levels in {where}")),
         "alpha": _number(item["alpha"], f"alpha in {where}") if "alpha" in item else None,
     }
 
@@ -302,7 +335,7 @@ def _function_from(
 def _output_from(item: Any) -> Output:
     _check_keys(item, {"classes", "targets"}, set(), "the output")
     if list(item) == ["classes"]:
-        return Classes(tuple(_label(x) for x in _list(item["classes"], "classes")))
+        return Classes(tuple(_label(x, "classes") for x in _list(item["classes"], "classes")))
     if list(item) == ["targets"]:
         names = _list(item["targets"], "targets")
         return Targets(tuple(_text(x, "the name of a target") for x in names))
@@ -365,9 +398,15 @@ def _one_number(value: Any, where: str) -> tuple[float, ...]:
     return (_number(value, where),)
 
 
-def _label(value: Any) -> Label:
+def _label(value: Any, where: str) -> Label:
     if not isinstance(value, str | int | float):
-        raise ModelFileError(f"classes: expected text or numbers, got {_show(value)}")
+        raise ModelFileError(f"{where}: expected text or numbers, got {_show(value)}")
+    return value
+
+
+def _truth(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise ModelFileError(f"{where}: expected true or false, got {_show(value)}")
     return value
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.description import describe, summarize
+from newron.model.frame import Field, encode_table, is_plain
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
 from newron.model.schema import Schema
@@ -68,6 +69,7 @@ class Model:
         for number, layer in enumerate(self.layers, 1):
             if len(layer.source) and (layer.source.min() < 0 or layer.source.max() >= n_signals):
                 raise ModelError(f"layer {number} reads a signal that is not there yet")
+            self._check_levels(number, layer)
             for e in np.flatnonzero(layer.rank_flags):
                 source = int(layer.source[e])
                 if source >= n_inputs or self.schema.columns[source].rank_scale is None:
@@ -82,6 +84,16 @@ class Model:
             raise ModelError(
                 f"the last layer gives scores: expected activation identity, got {last.activation}"
             )
+
+    def _check_levels(self, number: int, layer: Layer) -> None:
+        kinds = [column.n_categories for column in self.schema.columns]
+        for source, levels in zip(layer.source.tolist(), layer.levels, strict=True):
+            expected = kinds[source] if source < len(kinds) else 0
+            if len(levels) != expected:
+                raise ModelError(
+                    f"layer {number}: expected {expected} levels for signal {source}, "
+                    f"got {len(levels)}"
+                )
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: edits make a new model."""
@@ -104,7 +116,12 @@ class Model:
         ``compiled=False`` asks for the NumPy definition even where the compiled
         core is installed; the result is the same.
         """
-        rows = self._read(X)
+        return self.score_rows(self.read(X), compiled=compiled, n_threads=n_threads)
+
+    def score_rows(
+        self, rows: NDArray[Any], *, compiled: bool = True, n_threads: int = 1
+    ) -> Floats:
+        """Give the scores of rows as :meth:`read` gives them."""
         out = np.empty((len(rows), self.output.n_scores))
         evaluator = self._evaluator if compiled else None
         # In blocks where the table must be copied, so that the copy stays small.
@@ -128,38 +145,38 @@ class Model:
             raise ModelError("this model predicts amounts, not classes: use predict")
         return self.output.predict_proba(self.scores(X))
 
-    def _read(self, X: Any) -> NDArray[Any]:
+    def read(self, X: Any, *, unknown: str = "missing") -> NDArray[Any]:
+        """Turn a table into rows of numbers: categories by their number, gaps as NaN.
+
+        Columns of a frame are matched by name. A category that training has not
+        seen counts as missing, with a warning, or with ``unknown="error"`` is refused.
+        """
+        if not is_plain(X) or any(field.categories is not None for field in self.fields):
+            return encode_table(X, self.fields, unknown=unknown)
         try:
-            rows = self._pick_columns(X) if hasattr(X, "columns") else np.asarray(X)
+            rows = np.asarray(X)
             if rows.dtype.kind == "c":
                 raise TypeError
             if rows.dtype not in (np.float64, np.float32):
                 rows = rows.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
+        except (TypeError, ValueError):
             raise InputError("expected a table of numbers, got values that are not") from None
         if rows.ndim != 2 or rows.shape[1] != len(self.schema):
             raise InputError(
                 f"expected a table with {len(self.schema)} columns, got shape {rows.shape}"
             )
         if rows.size and not within_limits(rows):
-            row, column = np.argwhere(~(np.abs(rows.astype(np.float64)) <= LARGEST_INPUT))[0]
+            row, column = np.argwhere(np.abs(rows.astype(np.float64)) > LARGEST_INPUT)[0]
             raise InputError(
                 f"column {self.schema.names[column]!r}, row {row}: expected a number within "
                 f"±{LARGEST_INPUT}, got {rows[row, column]}"
             )
         return rows
 
-    def _pick_columns(self, frame: Any) -> Floats:
-        there = list(frame.columns)
-        if self.schema.unnamed and not set(self.schema.names) & set(there):
-            return np.asarray(frame, np.float64)  # trained on an array: by position
-        for name in self.schema.names:
-            if there.count(name) != 1:
-                raise InputError(f"expected one column {name!r}, got {there.count(name)}")
-        columns = [np.asarray(frame[name], dtype=np.float64) for name in self.schema.names]
-        return np.stack(columns, axis=1)
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns as a table must bring them."""
+        return tuple(Field(column.name, column.categories) for column in self.schema.columns)
 
     @cached_property
     def _evaluator(self) -> Any:

@@ -9,6 +9,7 @@ the column's own units.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,7 @@ from newron.model.aggregation import (
     combine,
 )
 from newron.model.arithmetic import Floats
-from newron.model.processing import get_processing
+from newron.model.processing import Processing, get_processing
 from newron.model.schema import Schema
 
 __all__ = ["LARGEST_INPUT", "Layer", "evaluate", "rank_edges", "within_limits"]
@@ -55,6 +56,11 @@ class Layer:
         The weights of the last layer.
     centre : float array of shape (n_neurons,), optional
         f(z - centre).
+    missing : float array of shape (n_functions,), optional
+        h of a gap in the column; 0 by default.
+    levels : sequence of float arrays, optional
+        For each function that reads categories, h of each of them; empty for
+        functions of numbers.
     """
 
     processing: str
@@ -68,6 +74,8 @@ class Layer:
     rank: NDArray[np.bool_] | None = None
     alpha: Floats | None = None
     centre: Floats | None = None
+    missing: Floats | None = None
+    levels: Sequence[Floats] = ()
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check that they fit together."""
@@ -83,6 +91,11 @@ class Layer:
         self._freeze("rank", np.bool_)
         self._freeze("alpha", np.float64)
         self._freeze("centre", np.float64)
+        if self.missing is None:
+            object.__setattr__(self, "missing", np.zeros(len(self.target)))
+        self._freeze("missing", np.float64)
+        levels = self.levels if len(self.levels) else [()] * len(self.target)
+        object.__setattr__(self, "levels", tuple(_freeze(values) for values in levels))
         self._check()
 
     def _freeze(self, name: str, dtype: Any) -> None:
@@ -105,7 +118,12 @@ class Layer:
             )
         if self.w.shape[1] != 1 and not functions.many_factors:
             raise ModelError(f"{self.processing} has one factor, got {self.w.shape[1]}")
-        shapes = {"source": self.source.shape, "rank": self.rank_flags.shape}
+        shapes = {
+            "source": self.source.shape,
+            "rank": self.rank_flags.shape,
+            "missing": self.gap_values.shape,
+            "levels": (len(self.levels),),
+        }
         if self.alpha is not None:
             shapes["alpha"] = self.alpha.shape
         for name, shape in {**shapes, "w": self.w.shape[:1]}.items():
@@ -122,12 +140,29 @@ class Layer:
             # Written so that NaN fails as well.
             if values is not None and not np.all(np.abs(values) <= _MOST[name]):
                 raise ModelError(f"{name} has a value that is not a number within ±{_MOST[name]}")
+        self._check_points(functions)
+
+    def _check_points(self, functions: Processing) -> None:
+        """Check what functions say of gaps and categories."""
+        for values in (self.gap_values, *self.levels):
+            if not np.all(np.abs(values) <= _MOST["alpha"]):
+                raise ModelError(f"a level is not a number within ±{_MOST['alpha']}")
+            if functions.bounded and not np.all((values >= 0.0) & (values <= 1.0)):
+                raise ModelError(f"{self.processing}: expected levels from 0 to 1")
+            if functions.crisp and not np.all((values == 0.0) | (values == 1.0)):
+                raise ModelError(f"{self.processing}: expected levels that are 0 or 1")
 
     @property
     def rank_flags(self) -> NDArray[np.bool_]:
         """``rank``, which is never None once the layer is made."""
         assert self.rank is not None  # noqa: S101 - set in __post_init__
         return self.rank
+
+    @property
+    def gap_values(self) -> Floats:
+        """``missing``, which is never None once the layer is made."""
+        assert self.missing is not None  # noqa: S101 - set in __post_init__
+        return self.missing
 
     @property
     def n_factors(self) -> int:
@@ -157,10 +192,18 @@ class Layer:
         return Layer(**{**kept, **changes})
 
 
+def _freeze(values: Any) -> Floats:
+    array = np.array(values, np.float64).reshape(-1) + 0.0
+    array.flags.writeable = False
+    return array
+
+
 def within_limits(rows: NDArray[Any]) -> bool:
-    """Tell whether all values are numbers that a network can take."""
-    # Written so that NaN fails as well, and without a copy of the rows.
-    return float(rows.min()) >= -LARGEST_INPUT and float(rows.max()) <= LARGEST_INPUT
+    """Tell whether all values are gaps or numbers that a network can take."""
+    # Without a copy of the rows; where all are gaps, so are the least and the greatest.
+    low = float(np.fmin.reduce(rows, axis=None))
+    high = float(np.fmax.reduce(rows, axis=None))
+    return not (low < -LARGEST_INPUT or high > LARGEST_INPUT)
 
 
 def rank_edges(layer: Layer, schema: Schema) -> Floats:
@@ -189,12 +232,27 @@ def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
         if column.rank_scale is not None:
             ranks[:, i] = column.rank_scale.rank(x[:, i])
     signals = x
-    # A product may overflow on its way into a bounded function.
-    with np.errstate(over="ignore"):
+    # A product may overflow on its way into a bounded function, and gaps are NaN.
+    with np.errstate(over="ignore", invalid="ignore"):
         for layer in layers:
             out = _evaluate_layer(layer, schema, signals, ranks)
             signals = np.concatenate([signals, out], axis=1)
     return signals[:, signals.shape[1] - layers[-1].n_neurons :]
+
+
+def _place_points(layer: Layer, edges: Integers, n_inputs: int, x: Floats, h: Floats) -> Floats:
+    """Set what functions say of values without order: gaps and categories."""
+    for i, e in enumerate(edges):
+        if layer.source[e] >= n_inputs:
+            continue
+        levels = layer.levels[e]
+        if len(levels):
+            known = (x[:, i] >= 0.0) & (x[:, i] < len(levels))
+            h[:, i] = layer.gap_values[e]
+            h[known, i] = levels[x[known, i].astype(np.intp)]
+        else:
+            h[np.isnan(x[:, i]), i] = layer.gap_values[e]
+    return h
 
 
 def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats) -> Floats:
@@ -209,7 +267,7 @@ def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats
         if layer.rank_flags[e].any():
             on_rank = np.flatnonzero(layer.rank_flags[e])
             x[:, on_rank] = ranks[:, layer.source[e[on_rank]]]
-        part = function.value(x, layer.w[e], b[e])
+        part = _place_points(layer, e, len(schema), x, function.value(x, layer.w[e], b[e]))
         if layer.alpha is not None:
             part = part * layer.alpha[e]
         out[:, here] = part if p == 0 else combine(layer.aggregation, out[:, here], part)

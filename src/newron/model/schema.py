@@ -1,4 +1,4 @@
-"""The columns that a model reads: names, ranges, rank scales."""
+"""The columns that a model reads: names, kinds, ranges, rank scales."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import numpy as np
 from newron.errors import ModelError
 from newron.model.arithmetic import Floats
 
-__all__ = ["Column", "RankScale", "Schema", "make_names"]
+__all__ = ["Column", "Label", "RankScale", "Schema", "make_names"]
 
 MOST_KNOTS = 32
+
+Label = str | int | float | bool
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,21 @@ class RankScale:
 
 @dataclass(frozen=True)
 class Column:
-    """One input: its name, observed range and, where few integers, its values."""
+    """One input: its name, observed range and, where few integers, its values.
+
+    A column of categories has their labels; a row then holds the number of its
+    category, from 0 on. A gap is NaN in either kind; ``gaps`` tells whether the
+    training rows had some.
+    """
 
     name: str
     low: float
     high: float
     values: tuple[float, ...] | None = None
     rank_scale: RankScale | None = None
+    categories: tuple[Label, ...] | None = None
+    gaps: bool = False
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         """Check that name, range and values fit."""
@@ -96,6 +106,23 @@ class Column:
             )
         if self.values is not None and not all(map(math.isfinite, self.values)):
             raise ModelError(f"column {self.name!r}: a value is not finite")
+        if self.unit is not None and not isinstance(self.unit, str):
+            raise ModelError(f"column {self.name!r}: expected a unit that is text")
+        if self.categories is not None:
+            self._check_categories(self.categories)
+
+    def _check_categories(self, labels: tuple[Label, ...]) -> None:
+        if self.values is not None or self.rank_scale is not None:
+            raise ModelError(f"column {self.name!r}: categories have no values and no rank scale")
+        if not all(isinstance(label, str | int | float) for label in labels):
+            raise ModelError(f"column {self.name!r}: expected labels that are text or numbers")
+        if len({(isinstance(label, bool), label) for label in labels}) != len(labels):
+            raise ModelError(f"column {self.name!r}: expected categories that differ")
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories there are; 0 for numbers."""
+        return 0 if self.categories is None else len(self.categories)
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,18 @@ of its own kind that are steep enough to be steps.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
+from newron.model.network import Layer
 from newron.model.schema import Column
 from newron.training.crisp import CrispShape, RankedTable
 from newron.training.decimals import round_to_digits
-from newron.training.decoding import TargetScale, snap
+from newron.training.decoding import TargetScale, settle_gaps, snap
 from newron.training.fitting import (
     Data,
     Fitted,
@@ -49,7 +51,7 @@ class _Setting:
 
     def task(self, base: Model, data: Data, plan: Plan) -> GrowTask:
         """Give the task to add to a network's scores."""
-        scores = base.scores(data.X, n_threads=plan.n_threads)
+        scores = base.score_rows(data.X, n_threads=plan.n_threads)
         if self.target_scale is not None:
             scores = (scores - self.target_scale.shift) / self.target_scale.scale
         table = replace(self.table, base=scores)
@@ -72,67 +74,95 @@ def correct(data: Data, plan: Plan, fitted: Fitted, n_terms: int) -> Fitted:
     task = setting.task(fitted.model, data, plan)
     shapes, losses, interrupted = grow(task, with_terms(_PLAN, n_terms))
     merged = _merge(fitted.model, shapes[-1], setting)
-    model = snap(merged, make_sample(data), plan.n_threads)
+    sample = make_sample(data)
+    model = settle_gaps(snap(merged, sample, plan.n_threads), sample)
     # The steps are not the core's: there is nothing to go on from by gradients.
     return Fitted(model, fitted.loss_curve, float(losses[-1]), interrupted)
 
 
 def _set(data: Data, plan: Plan) -> _Setting:
     rows = list_rows(data)
-    ranking = learn_ranking(data.X, rows.index, _BINS)
+    ranking = learn_ranking(data.X, rows.index, data.fields, _BINS)
     target_scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, target_scale)
     weight = weight * (rows.weight.sum() / len(weight))
-    table = RankedTable(ranking.encode(data.X), targets, weight)
+    table = RankedTable(ranking.encode(data.X), targets, weight, directions=plan.directions)
     return _Setting(ranking, table, target_scale)
 
 
 def _merge(model: Model, shape: CrispShape, setting: _Setting) -> Model:
     last = model.layers[-1]
     assert last.centre is not None  # noqa: S101 - an output layer is centred
+    ranking, columns = setting.ranking, model.schema.columns
+    none = np.zeros(0, np.uint8)
     steep = [
-        _to_steep(last.processing, last.n_factors, term, setting.ranking, model.schema.columns)
-        for term in shape.terms
+        _to_steep(last, term, shape.term_free[t] if shape.term_free else none, ranking, columns)
+        for t, term in enumerate(shape.terms)
     ]
     scale = np.ones(last.n_neurons) if setting.target_scale is None else setting.target_scale.scale
     n_terms, n_outputs = shape.weight.shape
     target = np.concatenate([last.target, np.tile(np.arange(n_outputs), n_terms)])
-    source = np.concatenate([last.source, np.repeat(shape.terms[:, 0], n_outputs)])
-    w = np.concatenate([last.w, np.repeat([w for w, _ in steep], n_outputs, axis=0)])
-    b = np.concatenate([last.b, np.repeat([b for _, b in steep], n_outputs, axis=0)])
-    rank = np.concatenate([last.rank_flags, np.zeros(n_terms * n_outputs, bool)])
-    alpha = np.concatenate([last.alpha, (shape.weight * scale).ravel()])
     order = np.argsort(target, kind="stable")
-    centre = last.centre + shape.centre * scale
+
+    def join(old: Any, new: list[Any]) -> NDArray[Any]:
+        return np.concatenate([old, np.repeat(np.array(new), n_outputs, axis=0)])[order]
+
+    levels = [*last.levels, *(s.levels for s in steep for _ in range(n_outputs))]
+    alpha = np.concatenate([last.alpha, (shape.weight * scale).ravel()])
     joined = last.replace(
         target=target[order],
-        source=source[order],
-        w=w[order],
-        b=b[order],
-        rank=rank[order],
+        source=join(last.source, shape.terms[:, 0].tolist()),
+        w=join(last.w, [s.w for s in steep]),
+        b=join(last.b, [s.b for s in steep]),
+        rank=join(last.rank_flags, [False] * n_terms),
         alpha=alpha[order],
-        centre=centre,
+        centre=last.centre + shape.centre * scale,
+        missing=join(last.gap_values, [s.missing for s in steep]),
+        levels=[levels[i] for i in order],
     )
     return Model(model.schema, [*model.layers[:-1], joined], model.output)
 
 
+@dataclass(frozen=True)
+class _Steep:
+    """A step as a function that changes steeply."""
+
+    w: Floats
+    b: Floats
+    missing: float
+    levels: Floats
+
+
 def _to_steep(
-    processing: str,
-    n_factors: int,
+    layer: Layer,
     term: NDArray[np.int32],
+    free: NDArray[np.uint8],
     ranking: Ranking,
     columns: tuple[Column, ...],
-) -> tuple[Floats, Floats]:
-    """Give w and b of a function that is 0 on one side of a cut and 1 on the other."""
+) -> _Steep:
+    """Give the function that is 0 on one side of a cut and 1 on the other."""
     source, sign, cut = term.tolist()
-    b = ranking.threshold(source, cut)
-    below, above = float(ranking.highs[source][cut - 1]), float(ranking.lows[source][cut])
-    gap = max(min(b - below, above - b), np.spacing(abs(b)))
-    w = round_to_digits(np.array(1.1 * _STEEP[processing] / gap), 2)
+    n_categories, column = ranking.n_categories[source], columns[source]
+    missing = float(free[-1]) if ranking.gaps[source] else 0.0
+    levels = free[:n_categories].astype(np.float64)
+    if n_categories:
+        nothing = np.zeros(layer.n_factors)
+        return _Steep(nothing, nothing, missing, levels)
+    most = _STEEP[layer.processing]
+    spread = column.high - column.low or 1.0
+    far = [round_to_digits(np.array(end), 3) for end in _far_ends(column, spread)]
+    flat = round_to_digits(np.array(most / spread), 2)
+    if 0 < cut < len(ranking.lows[source]):
+        b = ranking.threshold(source, cut)
+        below, above = float(ranking.highs[source][cut - 1]), float(ranking.lows[source][cut])
+        gap = max(min(b - below, above - b), np.spacing(abs(b)))
+        w = sign * round_to_digits(np.array(1.1 * most / gap), 2)
+    else:  # all numbers are on the same side: only gaps differ
+        w, b = sign * flat, float(far[0] if cut <= 0 else far[1])
     # The other factors stay at 1 over all values that a column can have.
-    column = columns[source]
-    spread = column.high - column.low
-    far = round_to_digits(np.array(column.low - _FAR * spread), 3)
-    flat = round_to_digits(np.array(_STEEP[processing] / spread), 2)
-    rest = n_factors - 1
-    return np.array([sign * w, *[flat] * rest]), np.array([b, *[far] * rest])
+    rest = layer.n_factors - 1
+    return _Steep(np.array([w, *[flat] * rest]), np.array([b, *[far[0]] * rest]), missing, levels)
+
+
+def _far_ends(column: Column, spread: float) -> tuple[float, float]:
+    return column.low - _FAR * spread, column.high + _FAR * spread

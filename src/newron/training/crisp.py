@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from newron import _core
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import Layer
+from newron.model.network import LARGEST_INPUT, Layer
 from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
@@ -26,11 +27,14 @@ __all__ = [
     "from_crisp",
     "polish",
     "score_table",
+    "split_free",
     "to_crisp",
     "to_params",
+    "to_step",
 ]
 
 Integers = NDArray[np.int32]
+Flags = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -41,18 +45,29 @@ class RankedTable:
     targets: NDArray[np.float32]
     weight: Floats
     base: Floats | None = None  # scores to which a network adds, of shape (rows, outputs)
+    directions: Sequence[int] = ()  # of each column: scores rise (1), fall (-1), free (0)
 
     def for_core(self, ranking: Ranking, loss: str, n_outputs: int) -> Any:
         """Give the core's table."""
         kind = getattr(_core.Loss, loss)
-        args = (self.ranks, ranking.n_bins, self.targets, self.weight, kind, n_outputs)
-        return _core.RankTable(*args, base=self.base)
+        directions = np.array(self.directions or [0] * len(self.ranks), np.int32)
+        return _core.RankTable(
+            self.ranks,
+            ranking.n_bins,
+            ranking.n_ordered,
+            directions,
+            self.targets,
+            self.weight,
+            kind,
+            n_outputs,
+            base=self.base,
+        )
 
     def take(self, index: NDArray[np.intp]) -> RankedTable:
         """Give some of the rows."""
         ranks = np.ascontiguousarray(self.ranks[:, index])
         base = None if self.base is None else self.base[index]
-        return RankedTable(ranks, self.targets[index], self.weight[index], base)
+        return RankedTable(ranks, self.targets[index], self.weight[index], base, self.directions)
 
 
 @dataclass(frozen=True)
@@ -60,7 +75,9 @@ class CrispShape:
     """The core's form of a crisp network; see cpp/core/crisp.h.
 
     A condition is (source, sign, cut): the source's rank or count is at least
-    the cut for sign +1, under it for sign -1.
+    the cut for sign +1, under it for sign -1. For a column with bins without order
+    (categories, gaps), of which the first is at ``n_ordered``, the condition's ``free``
+    flags tell for which of them it holds.
     """
 
     begin: Integers  # first condition of each hidden neuron, and the end
@@ -69,19 +86,34 @@ class CrispShape:
     only: Integers  # the one output of a term, or -1
     weight: Floats  # (terms, outputs)
     centre: Floats  # (outputs,)
+    condition_free: tuple[Flags, ...] = ()  # of each condition; () if no column has such bins
+    term_free: tuple[Flags, ...] = ()
+    n_ordered: Integers | None = None  # of each column
 
     @classmethod
-    def from_core(cls, parts: tuple[Any, ...]) -> CrispShape:
+    def from_core(cls, parts: tuple[Any, ...], ranking: Ranking) -> CrispShape:
         """Make one from what the core returns."""
-        begin, conditions, terms, only, weight, centre = parts
-        return cls(begin, conditions, terms, only, weight.reshape(-1, len(centre)), centre)
+        begin, conditions, terms, only, weight, centre, condition_free, term_free = parts
+        return cls(
+            begin,
+            conditions,
+            terms,
+            only,
+            weight.reshape(-1, len(centre)),
+            centre,
+            split_free(condition_free, conditions, ranking),
+            split_free(term_free, terms, ranking),
+            ranking.n_ordered,
+        )
 
     def for_core(self) -> tuple[Any, ...]:
         """Give the arrays as the core wants them."""
         weight = np.ascontiguousarray(self.weight, np.float64).ravel()
         whole = (self.begin, self.conditions, self.terms, self.only)
         arrays = [np.ascontiguousarray(a, np.int32) for a in whole]
-        return (*arrays, weight, np.ascontiguousarray(self.centre, np.float64))
+        none = np.zeros(0, np.uint8)
+        free = [np.concatenate([none, *flags]) for flags in (self.condition_free, self.term_free)]
+        return (*arrays, weight, np.ascontiguousarray(self.centre, np.float64), *free)
 
     @property
     def n_conditions(self) -> int:
@@ -92,10 +124,25 @@ class CrispShape:
         """Give which terms hold for which rows, of shape (terms, rows)."""
         signals: list[NDArray[Any]] = list(ranks)
         for first, end in zip(self.begin[:-1], self.begin[1:], strict=True):
-            held = [_holds(signals, c) for c in self.conditions[first:end]]
+            held = [
+                self._holds(signals, self.conditions, self.condition_free, e)
+                for e in range(first, end)
+            ]
             signals.append(np.sum(held, axis=0) if held else np.zeros(ranks.shape[1], int))
-        held = [_holds(signals, term) for term in self.terms]
+        held = [self._holds(signals, self.terms, self.term_free, e) for e in range(len(self.terms))]
         return np.array(held, bool).reshape(len(self.terms), ranks.shape[1])
+
+    def _holds(
+        self, signals: list[NDArray[Any]], conditions: Integers, free: tuple[Flags, ...], e: int
+    ) -> NDArray[np.bool_]:
+        source, sign, cut = conditions[e].tolist()
+        values = signals[source]
+        holds = np.asarray(values >= cut if sign > 0 else values < cut)
+        if free and len(free[e]) and self.n_ordered is not None:
+            first = int(self.n_ordered[source])
+            apart = values >= first
+            holds[apart] = free[e][values[apart].astype(np.intp) - first] != 0
+        return holds
 
     def score(self, ranks: Ranks) -> Floats:
         """Give the scores of rows, of shape (rows, outputs)."""
@@ -108,9 +155,13 @@ def score_table(shape: CrispShape, table: RankedTable) -> Floats:
     return scores if table.base is None else scores + table.base
 
 
-def _holds(signals: list[NDArray[Any]], condition: Integers) -> NDArray[np.bool_]:
-    source, sign, cut = condition.tolist()
-    return np.asarray(signals[source] >= cut if sign > 0 else signals[source] < cut)
+def split_free(flat: Flags, conditions: Integers, ranking: Ranking) -> tuple[Flags, ...]:
+    """Deal flags that lie one after the other to their conditions."""
+    n_free = ranking.n_free
+    if not n_free.any():
+        return ()
+    sizes = [int(n_free[s]) if s < len(n_free) else 0 for s in conditions[:, 0].tolist()]
+    return tuple(np.split(flat, np.cumsum(sizes)[:-1])) if sizes else ()
 
 
 def can_be_polished(layers: tuple[Layer, ...]) -> bool:
@@ -128,13 +179,17 @@ def to_crisp(layers: tuple[Layer, ...], ranking: Ranking) -> CrispShape:
     """Tell a Heaviside network by ranks."""
     n_inputs = len(ranking.lows)
     begin, conditions = [0], []
+    free: list[Flags] = []
     for layer in layers[:-1]:
         for j in range(layer.n_neurons):
             edges = range(layer.begin[j], layer.begin[j + 1])
             conditions += [_to_condition(layer, e, ranking, n_inputs) for e in edges]
+            free += [_to_free(layer, e, ranking, n_inputs) for e in edges]
             begin.append(len(conditions))
     last = layers[-1]
-    terms = [_to_condition(last, e, ranking, n_inputs) for e in range(len(last.source))]
+    edges = range(len(last.source))
+    terms = [_to_condition(last, e, ranking, n_inputs) for e in edges]
+    term_free = tuple(_to_free(last, e, ranking, n_inputs) for e in edges)
     weight = np.zeros((len(terms), last.n_neurons))
     weight[np.arange(len(terms)), last.target] = 1.0 if last.alpha is None else last.alpha
     centre = np.zeros(last.n_neurons) if last.centre is None else np.array(last.centre)
@@ -145,12 +200,23 @@ def to_crisp(layers: tuple[Layer, ...], ranking: Ranking) -> CrispShape:
         np.array(last.target, np.int32),
         weight,
         centre,
+        tuple(free),
+        term_free,
+        ranking.n_ordered,
     )
+
+
+def _to_free(layer: Layer, e: int, ranking: Ranking, n_inputs: int) -> Flags:
+    source = int(layer.source[e])
+    if source >= n_inputs:
+        return np.zeros(0, np.uint8)
+    values = [*layer.levels[e].tolist()] + [layer.gap_values[e]] * ranking.gaps[source]
+    return np.array(values, np.uint8)
 
 
 def _to_condition(layer: Layer, e: int, ranking: Ranking, n_inputs: int) -> tuple[int, int, int]:
     source, w, b = int(layer.source[e]), float(layer.w[e, 0]), float(layer.b[e, 0])
-    if w == 0.0:
+    if w == 0.0 or (source < n_inputs and ranking.n_categories[source]):
         return source, 1, 0
     sign = 1 if w > 0.0 else -1
     if source < n_inputs:
@@ -172,22 +238,44 @@ def from_crisp(
     for width in widths:
         ends = shape.begin[first : first + width + 1]
         target = np.repeat(np.arange(width), np.diff(ends))
-        layers.append(_make_layer(shape.conditions[ends[0] : ends[-1]], target, width, ranking))
+        edges = slice(int(ends[0]), int(ends[-1]))
+        steps = _to_steps(shape.conditions[edges], shape.condition_free[edges], ranking)
+        layers.append(_make_layer(steps, target, width))
         first += width
     layers.append(_make_output(shape, ranking))
     return Model(schema, layers, output)
 
 
-def _make_layer(conditions: Integers, target: NDArray[Any], width: int, ranking: Ranking) -> Layer:
-    steps = [_to_step(c, ranking) for c in conditions]
+@dataclass(frozen=True)
+class Step:
+    """A condition in the column's units."""
+
+    source: int
+    w: float
+    b: float
+    missing: float = 0.0
+    levels: tuple[float, ...] = ()
+
+
+def _make_layer(steps: list[Step | None], target: NDArray[Any], width: int) -> Layer:
     used = [i for i, step in enumerate(steps) if step is not None]
-    w, b = _split([steps[i] for i in used])
-    return Layer("heaviside", "sum", "identity", width, target[used], conditions[used, 0], w, b)
+    kept = [step for step in steps if step is not None]
+    return Layer("heaviside", "sum", "identity", width, target[used], **_gather(kept))
+
+
+def _gather(steps: list[Step]) -> dict[str, Any]:
+    return {
+        "source": np.array([step.source for step in steps], np.int32),
+        "w": np.array([[step.w] for step in steps]).reshape(-1, 1),
+        "b": np.array([[step.b] for step in steps]).reshape(-1, 1),
+        "missing": np.array([step.missing for step in steps]),
+        "levels": [np.array(step.levels) for step in steps],
+    }
 
 
 def _make_output(shape: CrispShape, ranking: Ranking) -> Layer:
     n_outputs = len(shape.centre)
-    steps = [_to_step(term, ranking) for term in shape.terms]
+    steps = _to_steps(shape.terms, shape.term_free, ranking)
     pairs = [
         (k, t)
         for k in range(n_outputs)
@@ -196,41 +284,49 @@ def _make_output(shape: CrispShape, ranking: Ranking) -> Layer:
     ]
     outputs = np.array([k for k, _ in pairs], np.int32)
     terms = np.array([t for _, t in pairs], np.intp)
-    w, b = _split([steps[t] for t in terms])
+    kept = [step for step in (steps[t] for t in terms) if step is not None]
     return Layer(
         "heaviside",
         "sum",
         "identity",
         n_outputs,
         outputs,
-        shape.terms[terms, 0],
-        w,
-        b,
+        **_gather(kept),
         alpha=shape.weight[terms, outputs],
         centre=shape.centre,
     )
 
 
-def _split(steps: list[Any]) -> tuple[Floats, Floats]:
-    pairs = np.array(steps, np.float64).reshape(-1, 2)
-    return pairs[:, :1], pairs[:, 1:]
+def _to_steps(conditions: Integers, free: tuple[Flags, ...], ranking: Ranking) -> list[Step | None]:
+    none = np.zeros(0, np.uint8)
+    return [
+        to_step(condition, free[e] if free else none, ranking)
+        for e, condition in enumerate(conditions)
+    ]
 
 
-def _to_step(condition: Integers, ranking: Ranking) -> tuple[float, float] | None:
-    """Give w and b, or None for what never holds."""
+def to_step(condition: Integers, free: Flags, ranking: Ranking) -> Step | None:
+    """Give the condition in the column's units, or None for what never holds."""
     source, sign, cut = condition.tolist()
     if source >= len(ranking.lows):
-        return float(sign), cut - 0.5
+        return Step(source, float(sign), cut - 0.5)
+    n_categories = ranking.n_categories[source]
+    missing = float(free[-1]) if ranking.gaps[source] else 0.0
+    if n_categories:
+        levels = tuple(map(float, free[:n_categories]))
+        return Step(source, 0.0, 0.0, missing, levels) if any(free) else None
     n_bins = len(ranking.lows[source])
     if 0 < cut < n_bins:
-        return float(sign), ranking.threshold(source, cut)
-    always = (cut <= 0) == (sign > 0)
-    return (0.0, 0.0) if always else None
+        return Step(source, float(sign), ranking.threshold(source, cut), missing)
+    if (cut <= 0) == (sign > 0):
+        return Step(source, 0.0, 0.0, missing if ranking.gaps[source] else 1.0)
+    return Step(source, 1.0, LARGEST_INPUT, missing) if missing else None
 
 
 def polish(
     shape: CrispShape,
     table: Any,
+    ranking: Ranking,
     *,
     rounds: int = 3,
     sweeps: int = 5,
@@ -253,7 +349,7 @@ def polish(
         network.refit(20, ridge)
         if not changed:
             break
-    return CrispShape.from_core(network.shape()), network.loss, network.wrong
+    return CrispShape.from_core(network.shape(), ranking), network.loss, network.wrong
 
 
 def to_params(
@@ -266,6 +362,7 @@ def to_params(
     """
     out = np.array(params)
     conditions = np.concatenate([shape.conditions, shape.terms])
+    free = (*shape.condition_free, *shape.term_free)
     first = 0
     for places in wiring.layers:
         w, b = out[places.w], out[places.b]
@@ -273,6 +370,9 @@ def to_params(
             _, sign, cut = conditions[first + e].tolist()
             w[e] = sign * max(abs(float(w[e])), 0.1)
             b[e] = _place(int(places.source[e]), cut, ranking, encoding)
+            if e in places.points:
+                side = 2.0 * free[first + e].astype(np.float32) - 1.0
+                out[places.points[e]] = b[e] + sign * side
         first += places.n_edges
     last = wiring.layers[-1]
     out[last.alpha] = shape.weight[np.arange(len(shape.terms)), last.target]
@@ -285,10 +385,12 @@ def _place(source: int, cut: int, ranking: Ranking, encoding: Encoding) -> float
     if source >= len(encoding.channels):
         return cut - 0.5
     channel = encoding.channels[source]
+    if channel.n_categories:
+        return 0.0
     lows, highs = ranking.lows[channel.column], ranking.highs[channel.column]
     if 0 < cut < len(lows):
-        return float(channel.encode(np.array(ranking.threshold(channel.column, cut))))
-    ends = channel.encode(np.array([lows[0], highs[-1]]))
+        return float(channel.encode(np.array([ranking.threshold(channel.column, cut)]))[0])
+    ends = channel.encode(np.array([lows[0], highs[-1]]) if len(lows) else np.zeros(2))
     return float(ends[0]) - 1.0 if cut <= 0 else float(ends[1]) + 1.0
 
 
@@ -303,6 +405,8 @@ def cut_path(
         shape,
         begin=begin,
         conditions=shape.conditions[: begin[-1]],
+        condition_free=shape.condition_free[: begin[-1]],
+        term_free=shape.term_free[:n],
         terms=terms,
         only=shape.only[:n],
         weight=weight.reshape(n, len(centre)),

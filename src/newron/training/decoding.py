@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import Layer, evaluate
+from newron.model.network import Layer, evaluate, rank_edges
 from newron.model.output import Classes, Output
-from newron.model.processing import get_processing
+from newron.model.processing import Processing, get_processing
 from newron.training.decimals import round_to_digits, round_to_step, shortest_between
 from newron.training.encoding import Channel, Encoding, scale_column
 from newron.training.wiring import LayerPlaces, Params, Wiring
 
-__all__ = ["Sample", "TargetScale", "decode", "snap", "unscale"]
+__all__ = ["Sample", "TargetScale", "decode", "settle_gaps", "snap", "unscale"]
 
 _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
@@ -89,13 +89,23 @@ def _decode_layer(places: LayerPlaces, params: Params, encoding: Encoding, steps
     n_channels = len(encoding.channels)
     source = np.array(places.source) - n_channels + len(encoding.schema)
     rank = np.zeros(places.n_edges, bool)
-    crisp = get_processing(plan.processing).crisp
+    missing = np.zeros(places.n_edges)
+    levels = [np.zeros(0)] * places.n_edges
+    function = get_processing(plan.processing)
+    crisp = function.crisp
     # Source by source: the values of one column at a time are enough.
     for e in np.argsort(places.source, kind="stable"):
         s = int(places.source[e])
         channel = encoding.channels[s] if s < n_channels else None
         if channel is not None:
             source[e] = channel.column
+            if channel.n_points:
+                heights = _read_points(function, params[places.points[e]], w[e], b[e])
+                levels[e] = heights[: channel.n_categories]
+                missing[e] = heights[-1] if channel.gaps else 0.0
+            if channel.n_categories:
+                w[e], b[e] = 0.0, 0.0
+                continue
         if crisp:
             w[e], b[e] = steps.place(s, channel, params[places.w][e], params[places.b][e])
         elif channel is not None:
@@ -114,7 +124,18 @@ def _decode_layer(places: LayerPlaces, params: Params, encoding: Encoding, steps
         rank,
         params[places.alpha].astype(np.float64) if plan.weighted else None,
         params[places.centre].astype(np.float64) if plan.centred else None,
+        missing,
+        levels,
     )
+
+
+def _read_points(function: Processing, places: Params, w: Floats, b: Floats) -> Floats:
+    """Give h of each point."""
+    if function.crisp:
+        # In the core's precision, which decides on which side a place lies.
+        z = np.float32(w[0]) * (places - np.float32(b[0]))
+        return np.asarray((z >= 0.0) | (np.abs(z) < _TINY), np.float64)
+    return function.value(places.astype(np.float64)[:, None], w[None, :], b[None, :])[:, 0]
 
 
 class _Steps:
@@ -151,7 +172,8 @@ class _Steps:
 
     def _find_values(self, source: int, channel: Channel | None) -> Floats:
         if channel is not None:
-            return np.unique(self.X[:, channel.column])
+            values = np.unique(self.X[:, channel.column])
+            return values[~np.isnan(values)]
         at = source - len(self.encoding.channels)
         for number, layer in enumerate(self.before):
             if at < layer.n_neurons:
@@ -183,7 +205,7 @@ class _Steps:
 
 def _outside(values: Floats, first: int, wanted: float) -> tuple[float, float]:
     """Give a gap below all values (first = 0) or above them, near where b was."""
-    least, greatest = float(values[0]), float(values[-1])
+    least, greatest = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
     reach = 0.5 * (greatest - least) or 0.5 * abs(least) or 0.5
     wanted = float(np.clip(wanted, -_LARGEST, _LARGEST))
     if first == 0:
@@ -223,6 +245,48 @@ def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
     return layer.replace(w=w, centre=centre)
 
 
+# ---- gaps that training has not seen ----
+
+
+def settle_gaps(model: Model, sample: Sample) -> Model:
+    """Give gaps the value that leaves a neuron's mean unchanged, where none were seen.
+
+    For a step that is its more frequent value.
+    """
+    few = sample.first(_FEW_ROWS)
+    share = few.weight / few.weight.sum()
+    layers = [_settle_layer(layer, model, few.X, share) for layer in model.layers]
+    return Model(model.schema, layers, model.output)
+
+
+def _settle_layer(layer: Layer, model: Model, X: Floats, share: Floats) -> Layer:
+    columns = model.schema.columns
+    missing = np.array(layer.gap_values)
+    function = get_processing(layer.processing)
+    b = rank_edges(layer, model.schema)
+    for e, source in enumerate(layer.source.tolist()):
+        if source >= len(columns) or columns[source].gaps:
+            continue
+        if len(layer.levels[e]):
+            heights = layer.levels[e][X[:, source].astype(np.intp)]
+        else:
+            scale = columns[source].rank_scale
+            x = (
+                X[:, source]
+                if not layer.rank_flags[e] or scale is None
+                else scale.rank(X[:, source])
+            )
+            with np.errstate(over="ignore"):
+                heights = function.value(x[:, None], layer.w[e : e + 1], b[e : e + 1])[:, 0]
+        mean = float(heights @ share)
+        missing[e] = float(mean > 0.5) if function.crisp else _round_mean(mean, heights)
+    return layer.replace(missing=missing)
+
+
+def _round_mean(mean: float, heights: Floats) -> float:
+    return float(np.clip(float(f"{mean:.3g}"), heights.min(), heights.max()))
+
+
 # ---- snapping weights ----
 
 
@@ -254,7 +318,9 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
         b = layer.b if crisp else round_to_step(layer.b, _reach(layer, size), digits + 1)
         alpha = None if layer.alpha is None else round_to_digits(layer.alpha, digits)
         centre = None if layer.centre is None else round_to_digits(layer.centre, digits + 1)
-        yield layer.replace(w=w, b=b, alpha=alpha, centre=centre)
+        levels = [np.round(values, digits) for values in layer.levels]
+        missing = np.round(layer.gap_values, digits)
+        yield layer.replace(w=w, b=b, alpha=alpha, centre=centre, missing=missing, levels=levels)
         ranges += functions.tolist()
 
 
@@ -281,7 +347,7 @@ class _Judgement:
 
 
 def _judge(model: Model, sample: Sample, n_threads: int) -> _Judgement:
-    scores = model.scores(sample.X, n_threads=n_threads)
+    scores = model.score_rows(sample.X, n_threads=n_threads)
     share = sample.weight / sample.weight.sum()
     if not isinstance(model.output, Classes):
         # Each target by its own spread: none may drown in the units of another.

@@ -1,4 +1,8 @@
-"""Columns as the core sees them: centred, scaled, maybe ranked, in float32."""
+"""Columns as the core sees them: centred, scaled, maybe ranked, in float32.
+
+Categories and gaps have no place on an axis yet: the core sees them as numbered points
+and trains a place for each of them in every function.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import numpy as np
 
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
+from newron.model.frame import Field
 from newron.model.schema import MOST_KNOTS, Column, RankScale, Schema
 from newron.training.wiring import Params
 
@@ -15,22 +20,38 @@ __all__ = ["Channel", "Encoding", "describe_columns", "learn_encoding", "scale_c
 
 SCALES = ("own", "rank", "both")
 _FEW_VALUES = 20
+POINT = 2.0**100  # kPoint of cpp/core/network.h
 _LARGEST_RAW = 1e15  # beyond it unscaled columns would overflow the gradients
 
 
 @dataclass(frozen=True)
 class Channel:
-    """One way of reading a column: (x - shift) / scale, of the value or its rank."""
+    """One way of reading a column: (x - shift) / scale, of the value or its rank.
+
+    Its points are the categories and, last, the gap.
+    """
 
     column: int
     rank: RankScale | None
     shift: float
     scale: float
+    n_categories: int = 0
+    gaps: bool = False
+
+    @property
+    def n_points(self) -> int:
+        """How many values without order there are."""
+        return self.n_categories + self.gaps
 
     def encode(self, x: Floats) -> Params:
         """Turn a column into what the core sees."""
+        gap = np.isnan(x)
+        if self.n_categories:
+            return (POINT * (np.where(gap, self.n_categories, x) + 1.0)).astype(np.float32)
         values = x if self.rank is None else self.rank.rank(x)
-        return ((values - self.shift) / self.scale).astype(np.float32)
+        out = ((values - self.shift) / self.scale).astype(np.float32)
+        out[gap] = POINT
+        return out
 
     def locate(self, b: Floats) -> Floats:
         """Turn places on the channel into places on the column."""
@@ -61,55 +82,72 @@ def learn_encoding(
     X: Floats,
     weight: Floats,
     index: np.ndarray,
-    names: tuple[str, ...],
+    fields: tuple[Field, ...],
     *,
     scales: str = "own",
     standardize: bool = True,
 ) -> Encoding:
     """Learn ranges, scales and ranks from the rows X[index] with weights."""
     columns, channels = [], []
-    for i, name in enumerate(names):
+    for i, field in enumerate(fields):
         x = np.asarray(X[index, i], np.float64)
-        column = _describe_column(name, x)
+        column, name = _describe_column(field, x), field.name
+        if column.categories is not None:
+            columns.append(column)
+            channels.append(Channel(i, None, 0.0, 1.0, column.n_categories, column.gaps))
+            continue
         if not standardize and max(abs(column.low), abs(column.high)) > _LARGEST_RAW:
             raise InputError(
                 f"column {name!r}: expected values within ±{_LARGEST_RAW:g} where columns are not "
                 f"standardized, got {column.low} to {column.high}; choose another recipe"
             )
-        rank = _learn_ranks(x, weight) if scales != "own" else None
+        there = ~np.isnan(x) if column.gaps else slice(None)
+        rank = _learn_ranks(x[there], weight[there]) if scales != "own" else None
         if rank is not None:
             column = replace(column, rank_scale=rank)
         if scales != "rank" or rank is None:
-            shift, scale = scale_column(x, weight)
+            shift, scale = scale_column(x[there], weight[there])
             # Unscaled is still centred: b moves along, and float32 keeps its digits.
-            channels.append(Channel(i, None, shift, scale if standardize else 1.0))
+            own = scale if standardize else 1.0
+            channels.append(Channel(i, None, shift, own, gaps=column.gaps))
         if rank is not None:
-            shift, scale = scale_column(rank.rank(x), weight)
-            channels.append(Channel(i, rank, shift, scale))
+            shift, scale = scale_column(rank.rank(x[there]), weight[there])
+            channels.append(Channel(i, rank, shift, scale, gaps=column.gaps))
         columns.append(column)
     return Encoding(Schema(tuple(columns)), tuple(channels), scales, standardize)
 
 
-def describe_columns(X: Floats, index: np.ndarray, names: tuple[str, ...]) -> Schema:
+def describe_columns(X: Floats, index: np.ndarray, fields: tuple[Field, ...]) -> Schema:
     """Give the schema of the rows X[index]."""
     columns = [
-        _describe_column(name, np.asarray(X[index, i], np.float64)) for i, name in enumerate(names)
+        _describe_column(field, np.asarray(X[index, i], np.float64))
+        for i, field in enumerate(fields)
     ]
     return Schema(tuple(columns))
 
 
-def _describe_column(name: str, x: Floats) -> Column:
+def _describe_column(field: Field, x: Floats) -> Column:
+    gap = np.isnan(x)
+    gaps = bool(gap.any())
+    if field.categories is not None:
+        high = max(len(field.categories) - 1.0, 0.0)
+        return Column(field.name, 0.0, high, categories=field.categories, gaps=gaps)
+    x = x[~gap] if gaps else x
+    if not len(x):
+        return Column(field.name, 0.0, 0.0, gaps=True)
     values = None
     distinct = np.unique(x[: 10 * _FEW_VALUES])
     if len(distinct) <= _FEW_VALUES:
         distinct = np.unique(x)
         if len(distinct) <= _FEW_VALUES and np.all(distinct == np.round(distinct)):
             values = tuple(distinct.tolist())
-    return Column(name, float(x.min()), float(x.max()), values)
+    return Column(field.name, float(x.min()), float(x.max()), values, gaps=gaps)
 
 
 def scale_column(x: Floats, weight: Floats) -> tuple[float, float]:
     """Give the weighted mean and standard deviation; 1 for a constant column."""
+    if not len(x):
+        return 0.0, 1.0
     size = float(np.abs(x).max()) or 1.0
     small, share = x / size, weight / weight.sum()
     mean = float(np.sum(small * share))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
+from newron.model.frame import Field
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.training.architecture import Architecture
@@ -24,12 +25,12 @@ from newron.training.crisp import (
     to_crisp,
     to_params,
 )
-from newron.training.decoding import Sample, TargetScale, decode, snap, unscale
+from newron.training.decoding import Sample, TargetScale, decode, settle_gaps, snap, unscale
 from newron.training.encoding import Encoding, learn_encoding, scale_column
 from newron.training.native import AdamState, CoreTable, Trained, train_all
 from newron.training.ranking import Ranking, learn_ranking
 from newron.training.recipe import Recipe
-from newron.training.start import draw_start
+from newron.training.start import draw_start, find_limits
 from newron.training.table import Rows, settle_rows
 from newron.training.wiring import Params, Wiring
 
@@ -57,12 +58,20 @@ _MUCH_POLISH = 2e7
 
 @dataclass(frozen=True)
 class Data:
-    """A checked table: float64 inputs, and class numbers or amounts, both 2-d."""
+    """A checked table: float64 inputs, and class numbers or amounts, both 2-d.
+
+    Categories are their numbers and gaps NaN, see newron.model.frame.
+    """
 
     X: Floats
     y: Floats
     weight: Floats | None
-    names: tuple[str, ...]
+    fields: tuple[Field, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(field.name for field in self.fields)
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class Plan:
     seed: np.random.SeedSequence
     input_scale: str = "own"
     class_weight: Floats | None = None
+    directions: tuple[int, ...] = ()  # of the columns in which the model is monotone
     validation_fraction: float | None = None
     max_terms: int = 60
     own_decay: bool = False  # the user named the decay
@@ -124,13 +134,15 @@ def fit_network(data: Data, plan: Plan, before: CoreFit | None = None) -> Fitted
     trained, model = candidates[0]
     wiring, encoding, target_scale = restarts.wiring, restarts.encoding, restarts.target_scale
     if plan.recipe.polish and before is None and can_be_polished(model.layers):
-        ranking = learn_ranking(data.X, rows.index)
+        ranking = learn_ranking(data.X, rows.index, data.fields)
         targets, weight = weigh_rows(data, plan, rows, target_scale)
-        ranked = RankedTable(ranking.encode(data.X, rows.index), targets, weight)
+        ranks = ranking.encode(data.X, rows.index)
+        ranked = RankedTable(ranks, targets, weight, directions=plan.directions)
         trained, model, shape = _polish(candidates, ranking, ranked, plan)
         params = to_params(shape, ranking, wiring, encoding, trained.params)
         trained = replace(trained, params=params, state=AdamState.fresh(params))
     snapped = snap(unscale(model, target_scale), sample, plan.n_threads, partial=before is not None)
+    snapped = settle_gaps(snapped, sample)
     core = CoreFit(trained, wiring, encoding, target_scale)
     curve, loss = trained.loss_curve, trained.best_loss
     return Fitted(snapped, curve, loss, trained.interrupted, core)
@@ -165,11 +177,13 @@ class _Restarts:
 
 def _train(data: Data, plan: Plan, rows: Rows, before: CoreFit | None) -> _Restarts:
     encoding = before.encoding if before is not None else _learn_encoding(data, plan, rows)
-    wiring = Wiring(plan.architecture, len(encoding.channels))
+    wiring = Wiring(plan.architecture, tuple(c.n_points for c in encoding.channels))
     target_scale = before.target_scale if before is not None else scale_targets(data, plan, rows)
     # Held here alone: what follows looks at the user's rows, so the data is held once.
     table = _make_table(data, plan, rows, encoding, target_scale)
-    runs = _train_starts(table, data.y[rows.index], plan, wiring, before)
+    columns = plan.directions or (0,) * data.X.shape[1]
+    signs = wiring.make_signs([columns[channel.column] for channel in encoding.channels])
+    runs = _train_starts(table, data.y[rows.index], plan, wiring, before, signs)
     return _Restarts(runs, wiring, encoding, target_scale)
 
 
@@ -195,7 +209,7 @@ def _polish(
         much = len(ranked.weight) * start.n_conditions > _MUCH_POLISH
         rounds, sweeps = (1, 1) if much else (3, 5)
         shape, loss, wrong = polish(
-            start, table, rounds=rounds, sweeps=sweeps, n_threads=plan.n_threads
+            start, table, ranking, rounds=rounds, sweeps=sweeps, n_threads=plan.n_threads
         )
         right = wrong == 0 and isinstance(plan.output, Classes)
         if best is None or right or loss < best[0]:
@@ -210,14 +224,21 @@ def _polish(
 
 
 def _train_starts(
-    table: CoreTable, y: Floats, plan: Plan, wiring: Wiring, before: CoreFit | None
+    table: CoreTable,
+    y: Floats,
+    plan: Plan,
+    wiring: Wiring,
+    before: CoreFit | None,
+    signs: Params | None,
 ) -> list[Trained]:
     seeds = plan.seed.spawn(plan.recipe.n_init if before is None else 1)
     if before is not None:
         starts: list[Params] = [before.trained.state.params]
     else:
-        low, high = table.x.min(axis=0), table.x.max(axis=0)
-        starts = [draw_start(wiring, low, high, np.random.default_rng(s)) for s in seeds]
+        ends = find_limits(table.x)
+        starts = [draw_start(wiring, *ends, np.random.default_rng(s)) for s in seeds]
+        if signs is not None:
+            starts = [np.where(signs == 0.0, start, np.abs(start) * signs) for start in starts]
     table, validation = _split(table, y, plan)
     return train_all(
         wiring,
@@ -229,6 +250,7 @@ def _train_starts(
         validation=validation,
         resume=before.trained.state if before is not None and not plan.recipe.keep_best else None,
         measure_start=before is not None and plan.recipe.keep_best,
+        signs=signs,
         n_threads=plan.n_threads,
         callbacks=plan.callbacks,
     )
@@ -246,7 +268,7 @@ def _learn_encoding(data: Data, plan: Plan, rows: Rows) -> Encoding:
         data.X,
         rows.weight,
         rows.index,
-        data.names,
+        data.fields,
         scales=plan.input_scale,
         standardize=plan.recipe.standardize,
     )

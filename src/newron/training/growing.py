@@ -142,7 +142,11 @@ def judge_terms(
     Each split has its task: a teacher must not have seen the rows held out.
     """
     curves = [
-        list(_follow(task.start(plan, split.inside), partial(measure, task), split.outside))
+        list(
+            _follow(
+                task.start(plan, split.inside), partial(measure, task), split.outside, task.ranking
+            )
+        )
         for task, split in zip(tasks, splits, strict=True)
     ]
     longest = max(map(len, curves))
@@ -154,11 +158,12 @@ def _follow(
     grower: Any,
     measure: Callable[[CrispShape, NDArray[np.intp]], float],
     outside: NDArray[np.intp],
+    ranking: Ranking,
 ) -> Iterator[float]:
     best, waited = np.inf, 0
     growing = True
     while growing:
-        now = measure(CrispShape.from_core(grower.shape()), outside)
+        now = measure(CrispShape.from_core(grower.shape(), ranking), outside)
         yield now
         waited = 0 if now < best else waited + 1
         best = min(best, now)
@@ -182,7 +187,7 @@ def grow(
         grower.settle()
     except KeyboardInterrupt:
         interrupted = True
-    last = CrispShape.from_core(grower.shape())
+    last = CrispShape.from_core(grower.shape(), task.ranking)
     weights = grower.path(3, plan.ridge)[:-1]
     n_columns = len(task.ranking.lows)
     shapes = [cut_path(last, n, w, c, n_columns) for n, (w, c) in enumerate(weights)] + [last]

@@ -36,7 +36,7 @@ _NOTHING = 0.003  # a difference of inner losses that no reader would notice
 def settle(data: Data) -> Data:
     """Give the rows in the order and number that training sees them."""
     rows = settle_rows(data.X, data.y, data.weight)
-    return Data(data.X[rows.index], data.y[rows.index], rows.weight, data.names)
+    return Data(data.X[rows.index], data.y[rows.index], rows.weight, data.fields)
 
 
 def list_rows(data: Data) -> Rows:
@@ -48,7 +48,7 @@ def list_rows(data: Data) -> Rows:
 def take(data: Data, index: NDArray[np.intp]) -> Data:
     """Give some of the rows."""
     weight = None if data.weight is None else data.weight[index]
-    return Data(data.X[index], data.y[index], weight, data.names)
+    return Data(data.X[index], data.y[index], weight, data.fields)
 
 
 def deal(data: Data, plan: Plan) -> list[Split]:

@@ -71,6 +71,7 @@ def train_all(
     validation: CoreTable | None = None,
     resume: AdamState | None = None,
     measure_start: bool = False,
+    signs: Params | None = None,
     n_threads: int = 1,
     callbacks: Sequence[Callback] = (),
 ) -> list[Trained]:
@@ -93,6 +94,7 @@ def train_all(
         np.array(seeds, np.uint64),
         wiring.make_shares(),
         wiring.make_decay(recipe.weight_decay),
+        signs,
         n_threads,
     )
     if resume is not None:

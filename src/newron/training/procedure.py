@@ -20,7 +20,7 @@ from newron.training.architecture import Architecture
 from newron.training.callback import Progress
 from newron.training.correction import correct, count_corrections
 from newron.training.crisp import RankedTable
-from newron.training.decoding import snap
+from newron.training.decoding import settle_gaps, snap
 from newron.training.encoding import describe_columns
 from newron.training.fitting import (
     CoreFit,
@@ -149,13 +149,15 @@ def _plan_growth(data: Data, plan: Plan, splits: list[Split]) -> _Growth:
 
 def _set_growth(data: Data, plan: Plan) -> tuple[GrowTask, GrowPath]:
     rows = list_rows(data)
-    ranking = learn_ranking(data.X, rows.index, _BINS[len(data.X) > MANY_ROWS])
+    bins = _BINS[len(data.X) > MANY_ROWS]
+    ranking = learn_ranking(data.X, rows.index, data.fields, bins)
     target_scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, target_scale)
     total = rows.weight.sum()  # equal rows were merged: back to how many there are
-    table = RankedTable(ranking.encode(data.X), targets, weight * (total / len(weight)))
+    weight = weight * (total / len(weight))
+    table = RankedTable(ranking.encode(data.X), targets, weight, directions=plan.directions)
     task = GrowTask(table, ranking, name_loss(plan.output), plan.output.n_scores, plan.n_threads)
-    schema = describe_columns(data.X, rows.index, data.names)
+    schema = describe_columns(data.X, rows.index, data.fields)
     path = GrowPath((), np.zeros(0), np.zeros(0), ranking, schema, plan.output, target_scale)
     return task, path
 
@@ -196,7 +198,9 @@ def _hear_teachers(
     data: Data, plan: Plan, path: GrowPath, index: NDArray[np.intp], n_teachers: int
 ) -> Lesson:
     """Train smooth networks on some rows; give what they say of all, in units of the loss."""
-    last = replace(plan.architecture.layers[-1], processing="tanh_prod", n_factors=2)
+    # A product of two is not monotone; a sigmoid is.
+    kind = ("sigmoid", 1) if any(plan.directions) else ("tanh_prod", 2)
+    last = replace(plan.architecture.layers[-1], processing=kind[0], n_factors=kind[1])
     smooth = replace(
         plan,
         architecture=Architecture((last,)),
@@ -220,7 +224,8 @@ def _grow(growth: _Growth, data: Data, plan: Plan) -> Fitted:
     end()
     inner = growth.judged.mean(axis=0) if len(growth.judged) else np.zeros(0)
     path = replace(growth.path, shapes=tuple(shapes), loss=losses, inner_loss=inner)
-    model = snap(path[-1], make_sample(data), plan.n_threads)
+    sample = make_sample(data)
+    model = settle_gaps(snap(path[-1], sample, plan.n_threads), sample)
     return Fitted(model, losses, float(losses[-1]), interrupted, path=path)
 
 
@@ -338,7 +343,7 @@ def _judge(data: Data, plan: Plan, splits: list[Split]) -> tuple[Floats, list[Mo
     targets, weight = weigh_rows(data, plan, list_rows(data), target_scale)
     for split in splits:
         fitted = fit_network(take(data, split.inside), plan)
-        scores = fitted.model.scores(data.X[split.outside])
+        scores = fitted.model.score_rows(data.X[split.outside])
         if target_scale is not None:
             scores = (scores - target_scale.shift) / target_scale.scale
         out = split.outside

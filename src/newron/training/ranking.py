@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
+from newron.model.frame import Field
 from newron.training.decimals import shortest_between
 
 __all__ = ["Ranking", "Ranks", "learn_ranking"]
@@ -19,15 +21,31 @@ MOST_BINS = 65535
 
 @dataclass(frozen=True)
 class Ranking:
-    """For each column, the least value of every bin and the greatest one."""
+    """For each column, the least value of every bin and the greatest one.
+
+    Categories have a bin each, and so have the gaps of a column that has some, as its
+    last: these bins have no order.
+    """
 
     lows: tuple[Floats, ...]
     highs: tuple[Floats, ...]
+    n_categories: tuple[int, ...]
+    gaps: tuple[bool, ...]
+
+    @property
+    def n_ordered(self) -> NDArray[np.int32]:
+        """How many bins of numbers each column has."""
+        return np.array([len(low) for low in self.lows], np.int32)
+
+    @property
+    def n_free(self) -> NDArray[np.int32]:
+        """How many bins without order each column has."""
+        return np.array(self.n_categories, np.int32) + np.array(self.gaps, np.int32)
 
     @property
     def n_bins(self) -> NDArray[np.int32]:
         """How many bins each column has."""
-        return np.array([len(low) for low in self.lows], np.int32)
+        return self.n_ordered + self.n_free
 
     def encode(self, X: Floats, index: NDArray[np.intp] | None = None) -> Ranks:
         """Turn rows into ranks, of shape (columns, rows)."""
@@ -35,7 +53,12 @@ class Ranking:
         out = np.empty((len(self.lows), n), np.uint16)
         for c, cuts in enumerate(self._cuts()):
             column = X[:, c] if index is None else X[index, c]
-            out[c] = np.searchsorted(cuts, column, side="right")
+            gap = np.isnan(column)
+            last = max(int(self.n_bins[c]) - 1, 0)
+            if self.n_categories[c]:
+                out[c] = np.where(gap, last, column).astype(np.uint16)
+            else:
+                out[c] = np.where(gap, last, np.searchsorted(cuts, column, side="right"))
         return out
 
     def _cuts(self) -> list[Floats]:
@@ -59,7 +82,12 @@ class Ranking:
         return int(np.searchsorted(middle, b, side="right"))
 
 
-def learn_ranking(X: Floats, index: NDArray[np.intp], most_bins: int = MOST_BINS) -> Ranking:
+def learn_ranking(
+    X: Floats,
+    index: NDArray[np.intp],
+    fields: Sequence[Field],
+    most_bins: int = MOST_BINS,
+) -> Ranking:
     """Cut each column into at most so many bins.
 
     Up to that many distinct values have a bin each. More are joined so that bins
@@ -67,9 +95,17 @@ def learn_ranking(X: Floats, index: NDArray[np.intp], most_bins: int = MOST_BINS
     the few large gains of a skewed column, keep more bins than quantiles would
     leave them.
     """
-    lows, highs = [], []
-    for column in X.T:
-        values, counts = np.unique(np.asarray(column[index], np.float64), return_counts=True)
+    lows, highs, gaps = [], [], []
+    none = np.zeros(0)
+    for column, field in zip(X.T, fields, strict=True):
+        here = np.asarray(column[index], np.float64)
+        gap = np.isnan(here)
+        gaps.append(bool(gap.any()))
+        if field.categories is not None:
+            lows.append(none)
+            highs.append(none)
+            continue
+        values, counts = np.unique(here[~gap] if gaps[-1] else here, return_counts=True)
         if len(values) > most_bins:
             size = np.sqrt(counts)
             middle = (np.cumsum(size) - 0.5 * size) / size.sum()
@@ -81,4 +117,5 @@ def learn_ranking(X: Floats, index: NDArray[np.intp], most_bins: int = MOST_BINS
         else:
             lows.append(values)
             highs.append(values)
-    return Ranking(tuple(lows), tuple(highs))
+    categories = tuple(len(field.categories or ()) for field in fields)
+    return Ranking(tuple(lows), tuple(highs), categories, tuple(gaps))

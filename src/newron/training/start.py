@@ -5,9 +5,10 @@ import numpy as np
 from newron.model.aggregation import activate, combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.processing import get_processing
+from newron.training.encoding import POINT
 from newron.training.wiring import LayerPlaces, Params, Wiring
 
-__all__ = ["draw_start"]
+__all__ = ["draw_start", "find_limits"]
 
 
 def draw_start(wiring: Wiring, low: Floats, high: Floats, rng: np.random.Generator) -> Params:
@@ -23,7 +24,19 @@ def draw_start(wiring: Wiring, low: Floats, high: Floats, rng: np.random.Generat
         _draw_layer(layer, params, low[layer.source], high[layer.source], rng)
         least, greatest = _limits(layer, params, low, high)
         low, high = np.concatenate([low, least]), np.concatenate([high, greatest])
+    for layer in wiring.layers:
+        for e, points in layer.points.items():
+            ends = low[layer.source[e]], high[layer.source[e]]
+            params[points] = rng.uniform(*ends, points.stop - points.start)
     return params.astype(np.float32)
+
+
+def find_limits(x: Params) -> tuple[Floats, Floats]:
+    """Give the least and greatest value of each channel, points apart."""
+    values = np.where(x < POINT, x, np.nan)
+    low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    nothing = np.isnan(low)  # all are points: places as wide as those of a scaled column
+    return np.where(nothing, -1.5, low), np.where(nothing, 1.5, high)
 
 
 def _draw_layer(

@@ -42,10 +42,15 @@ def settle_rows(X: Floats, y: Floats, weight: Floats | None = None) -> Rows:
     if len(same_key):
         # A hash may collide: only rows that are equal are merged.
         here, before = index[same_key], index[same_key - 1]
-        equal = np.all(X[here] == X[before], axis=1) & np.all(y[here] == y[before], axis=1)
+        equal = _are_equal(X[here], X[before]) & _are_equal(y[here], y[before])
         fresh[same_key[equal]] = False
         weights = np.add.reduceat(weights, np.flatnonzero(fresh))
     return Rows(index[fresh], weights)
+
+
+def _are_equal(a: Floats, b: Floats) -> NDArray[np.bool_]:
+    # A gap is NaN, and equal to a gap.
+    return np.asarray(np.all((a == b) | (np.isnan(a) & np.isnan(b)), axis=1))
 
 
 def _hash_rows(X: Floats, y: Floats) -> NDArray[np.uint64]:
@@ -53,7 +58,9 @@ def _hash_rows(X: Floats, y: Floats) -> NDArray[np.uint64]:
     for table in (X, y):
         for column in table.T:
             # Adding zero turns -0.0 into 0.0, its equal.
-            bits = (np.ascontiguousarray(column, np.float64) + 0.0).view(np.uint64)
+            values = np.ascontiguousarray(column, np.float64) + 0.0
+            values[np.isnan(values)] = np.nan  # of all its bit patterns, one
+            bits = values.view(np.uint64)
             keys = (keys ^ bits) * _MIX + _GOLDEN
             keys ^= keys >> _SHIFT
     return keys * _MIX

@@ -15,7 +15,7 @@ import numpy as np
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Targets
-from newron.training.decoding import TargetScale, snap
+from newron.training.decoding import TargetScale, settle_gaps, snap
 from newron.training.encoding import scale_column
 from newron.training.fitting import (
     CoreFit,
@@ -42,11 +42,12 @@ def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
     teachers = fit_restarts(data, replace(plan, recipe=replace(plan.recipe, n_init=n_teachers)))
     if teachers[0].interrupted:
         best = min(teachers, key=lambda fitted: fitted.best_loss)
-        return replace(best, model=snap(best.model, make_sample(data), plan.n_threads))
+        sample = make_sample(data)
+        return replace(best, model=settle_gaps(snap(best.model, sample, plan.n_threads), sample))
     scores = mean_scores([teacher.model for teacher in teachers], data.X)
     names = tuple(f"score {k + 1}" for k in range(scores.shape[1]))
     recipe = replace(plan.recipe, n_init=1, weight_decay=_STUDENT_DECAY)
-    lessons = Data(data.X, scores, weigh_scores(data, plan, scores), data.names)
+    lessons = Data(data.X, scores, weigh_scores(data, plan, scores), data.fields)
     student = fit_network(
         lessons,
         replace(
@@ -63,9 +64,9 @@ def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
 
 def mean_scores(models: Sequence[Model], X: Floats) -> Floats:
     """Give the mean of networks' scores."""
-    total = models[0].scores(X)
+    total = models[0].score_rows(X)
     for model in models[1:]:
-        total += model.scores(X)
+        total += model.score_rows(X)
     return total / len(models)
 
 
@@ -90,11 +91,9 @@ def make_lesson(data: Data, plan: Plan, scores: Floats) -> Lesson:
 
 def _give_meaning(student: Fitted, data: Data, plan: Plan) -> Fitted:
     """Turn amounts that are scores back into what the scores mean."""
-    model = snap(
-        Model(student.model.schema, student.model.layers, plan.output),
-        make_sample(data),
-        plan.n_threads,
-    )
+    sample = make_sample(data)
+    model = Model(student.model.schema, student.model.layers, plan.output)
+    model = settle_gaps(snap(model, sample, plan.n_threads), sample)
     assert student.core is not None  # noqa: S101 - it was trained by gradients
     core = student.core
     scale = core.target_scale
@@ -103,7 +102,7 @@ def _give_meaning(student: Fitted, data: Data, plan: Plan) -> Fitted:
         scale = None
     rows = list_rows(data)
     targets, weight = weigh_rows(data, plan, rows, scale)
-    scores = model.scores(data.X)
+    scores = model.score_rows(data.X)
     if scale is not None:
         scores = (scores - scale.shift) / scale.scale
     loss = measure_loss(name_loss(plan.output), scores, targets, weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -31,6 +31,7 @@ class LayerPlaces:
     b: slice
     alpha: slice
     centre: slice
+    points: dict[int, slice]  # the places of an edge's points, for edges that have some
 
     @property
     def n_edges(self) -> int:
@@ -49,11 +50,17 @@ class Wiring:
     """An architecture on a number of input channels.
 
     The parameters lie flat, layer by layer: w, b, then alpha and centre where a
-    layer has them.
+    layer has them; last the places of points: ``n_points`` for each function that reads
+    a channel with categories or gaps.
     """
 
     architecture: Architecture
-    n_channels: int
+    n_points: tuple[int, ...]  # of each channel
+
+    @property
+    def n_channels(self) -> int:
+        """How many channels there are."""
+        return len(self.n_points)
 
     @cached_property
     def layers(self) -> tuple[LayerPlaces, ...]:
@@ -68,22 +75,41 @@ class Wiring:
                 plan.n_neurons if plan.centred else 0,
             ]
             ends = np.cumsum([at, *sizes]).tolist()
-            parts = [slice(a, b) for a, b in pairwise(ends)]
-            out.append(LayerPlaces(plan, source, *parts))
+            w, b, alpha, centre = (slice(a, b) for a, b in pairwise(ends))
+            out.append(LayerPlaces(plan, source, w, b, alpha, centre, {}))
             at = ends[-1]
+        for places in out:
+            for e, channel in enumerate(places.source.tolist()):
+                n = self.n_points[channel] if channel < self.n_channels else 0
+                if n:
+                    places.points[e] = slice(at, at + n)
+                    at += n
         return tuple(out)
 
-    @property
+    @cached_property
     def n_params(self) -> int:
         """How many parameters there are."""
-        return int(self.layers[-1].centre.stop)
+        points = [s.stop - s.start for layer in self.layers for s in layer.points.values()]
+        return int(self.layers[-1].centre.stop + sum(points))
 
     def make_network(self) -> Any:
         """Give the network to the core."""
         names = _core.function_names()
         network = _core.Network(self.n_channels)
+        places = [(layer, e) for layer in self.layers for e in layer.points]
+        for layer, e in places:
+            channel = int(layer.source[e])
+            network.add_place(channel, self.n_points[channel])
+        signal = self.n_channels  # of the next place
         for layer in self.layers:
             plan = layer.plan
+            # Functions with points read their place, and neurons come after all places.
+            source = np.where(
+                layer.source < self.n_channels, layer.source, layer.source + len(places)
+            ).astype(np.int32)
+            for e in layer.points:
+                source[e] = signal
+                signal += 1
             per_neuron = layer.n_edges // plan.n_neurons
             network.add_layer(
                 names.index(plan.processing),
@@ -93,7 +119,7 @@ class Wiring:
                 plan.centred,
                 plan.n_factors,
                 plan.n_neurons,
-                layer.source,
+                source,
                 np.arange(plan.n_neurons + 1, dtype=np.int32) * np.int32(per_neuron),
             )
         return network
@@ -107,7 +133,7 @@ class Wiring:
         return share
 
     def make_decay(self, amount: float) -> Params:
-        """Give the decay of each parameter: of w and alpha, never of a place."""
+        """Give the decay of each parameter: of w, alpha and points, never of b."""
         decay = np.zeros(self.n_params, np.float32)
         for places in self._weights():
             decay[places] = amount
@@ -117,3 +143,25 @@ class Wiring:
         for layer in self.layers:
             yield layer.w
             yield layer.alpha
+            yield from layer.points.values()
+
+    def make_signs(self, directions: Sequence[int]) -> Params | None:
+        """Give the side of 0 on which each parameter must stay, 0 for either; or None.
+
+        ``directions`` are those of the channels: the outputs rise with it (1), fall
+        (-1) or are free (0). A neuron that reads a channel with a direction rises with
+        it, and what comes after it rises with the neuron.
+        """
+        if not any(directions):
+            return None
+        signs = np.zeros(self.n_params, np.float32)
+        rising = list(directions)  # of each signal
+        for layer in self.layers:
+            side = np.array([rising[s] for s in layer.source.tolist()], np.float32)
+            signs[layer.w] = np.repeat(side, layer.plan.n_factors)
+            if layer.plan.weighted:
+                signs[layer.alpha] = np.abs(side)
+            bound = np.zeros(layer.plan.n_neurons, int)
+            np.maximum.at(bound, layer.target, np.abs(side).astype(int))
+            rising += bound.tolist()
+        return signs

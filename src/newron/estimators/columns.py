@@ -1,0 +1,140 @@
+"""What a user says of the columns: directions and domains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from newron.errors import InputError
+from newron.model.arithmetic import Floats
+from newron.model.frame import Field
+from newron.model.output import Classes, Output
+from newron.model.processing import get_processing
+from newron.model.schema import Column, Schema
+from newron.training.architecture import Architecture
+
+__all__ = ["declare_domains", "read_directions"]
+
+_KEYS = ("unit", "values", "low", "high")
+
+
+def read_directions(
+    wanted: Any, fields: Sequence[Field], architecture: Architecture, output: Output
+) -> tuple[int, ...]:
+    """Give the direction of each column: 1 rising, -1 falling, 0 free; () for none."""
+    if wanted is None:
+        return ()
+    directions = _list_directions(wanted, [field.name for field in fields])
+    for direction, field in zip(directions, fields, strict=True):
+        if not isinstance(direction, Integral) or direction not in (-1, 0, 1):
+            raise InputError(
+                f"monotonic_cst of {field.name!r}: expected -1, 0 or 1, got {direction!r}"
+            )
+        if direction and field.categories is not None:
+            raise InputError(
+                f"monotonic_cst: column {field.name!r} holds categories, which have no order to "
+                "rise along; make it a number or leave it out"
+            )
+    if not any(directions):
+        return ()
+    _check_possible(architecture, output)
+    return tuple(int(direction) for direction in directions)
+
+
+def _list_directions(wanted: Any, names: list[str]) -> list[Any]:
+    if isinstance(wanted, Mapping):
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise InputError(
+                f"monotonic_cst: expected names of columns, got {unknown[0]!r}, which is none"
+            )
+        return [wanted.get(name, 0) for name in names]
+    directions = list(wanted)
+    if len(directions) != len(names):
+        raise InputError(
+            f"monotonic_cst: expected one of -1, 0, 1 for each of {len(names)} columns, or a dict "
+            f"by name, got {len(directions)} entries"
+        )
+    return directions
+
+
+def _check_possible(architecture: Architecture, output: Output) -> None:
+    if isinstance(output, Classes) and output.n_scores > 1:
+        raise InputError(
+            "monotonic_cst: expected two classes or amounts, got "
+            f"{output.n_scores} classes: of several probabilities not all can rise"
+        )
+    for layer in architecture.layers:
+        function = get_processing(layer.processing)
+        if function.many_factors and layer.n_factors > 1:
+            raise InputError(
+                f"monotonic_cst: a product of {layer.n_factors} factors rises and falls; choose "
+                'n_factors=1, processing="sigmoid" or processing="heaviside"'
+            )
+        if layer.aggregation == "product" and not function.bounded:
+            raise InputError(
+                f"monotonic_cst: a product of {layer.processing} functions changes direction with "
+                'their signs; choose another aggregation or processing="sigmoid"'
+            )
+
+
+def declare_domains(schema: Schema, domains: Any, X: Floats) -> Schema:
+    """Give the schema with units and domains that a user declares by column."""
+    if domains is None:
+        return schema
+    if not isinstance(domains, Mapping):
+        raise InputError(f"domains: expected a dict by column, got {type(domains).__name__}")
+    columns = {column.name: column for column in schema.columns}
+    for name, domain in domains.items():
+        if name not in columns:
+            raise InputError(f"domains: expected names of columns, got {name!r}, which is none")
+        place = schema.names.index(name)
+        columns[name] = _declare(columns[name], domain, X[:, place])
+    return Schema(tuple(columns.values()))
+
+
+def _declare(column: Column, domain: Any, x: Floats) -> Column:
+    where = f"domains of {column.name!r}"
+    if isinstance(domain, str):
+        domain = {"unit": domain}
+    if not isinstance(domain, Mapping) or not set(domain) <= set(_KEYS):
+        raise InputError(f"{where}: expected a unit, or a dict with {', '.join(_KEYS)}")
+    unit = domain.get("unit")
+    if unit is not None and not isinstance(unit, str):
+        raise InputError(f"{where}: expected a unit that is text, got {unit!r}")
+    if column.categories is not None:
+        if set(domain) - {"unit"}:
+            raise InputError(f"{where}: categories have no range; give only a unit")
+        return replace(column, unit=unit)
+    values = domain.get("values")
+    if values is not None:
+        values = tuple(sorted(_number(value, where) for value in values))
+        if not values:
+            raise InputError(f"{where}: expected at least one value")
+    low = _number(domain.get("low", values[0] if values else column.low), where)
+    high = _number(domain.get("high", values[-1] if values else column.high), where)
+    _check_inside(x, low, high, values, where)
+    return replace(
+        column, unit=unit, low=low, high=high, values=column.values if values is None else values
+    )
+
+
+def _number(value: Any, where: str) -> float:
+    if not isinstance(value, Real) or not np.isfinite(float(value)):
+        raise InputError(f"{where}: expected finite numbers, got {value!r}")
+    return float(value)
+
+
+def _check_inside(
+    x: Floats, low: float, high: float, values: tuple[float, ...] | None, where: str
+) -> None:
+    outside = (x < low) | (x > high)
+    if values is not None:
+        outside |= ~np.isin(x, values) & ~np.isnan(x)
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        raise InputError(f"{where}: row {row} (counted from 0) has {x[row]}, which is outside")
