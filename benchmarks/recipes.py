@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,8 +22,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.report import Report
-from benchmarks.tables import NOISY, load_parts, load_table, make_synthetic
+from benchmarks.paper_data import NOISY, load_parts, load_table, make_synthetic
+from benchmarks.report import Report, open_report
 from newron import NewronClassifier
 from newron.demo import make_monk2
 
@@ -154,10 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--noisy", type=int, default=0, help="repeats of the noisy tables")
     parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
     options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    command = " ".join(["python -m benchmarks.recipes", *words])
-    report = Report("Recipes", command, ["numpy", "scikit-learn"])
+    report = open_report("Recipes", parser, arguments, ["numpy", "scikit-learn"])
     if options.tables:
         report_recipes(report, options.tables, options.jobs)
     if options.seeds:

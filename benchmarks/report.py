@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import platform
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import newron
 from newron import _core
 
-__all__ = ["Report"]
+__all__ = ["Report", "open_report"]
 
 
 class Report:
@@ -49,6 +51,18 @@ class Report:
         if path is not None:
             Path(path).write_text("\n".join(self.lines) + "\n", encoding="utf-8")
             print(f"written to {path}", file=sys.stderr)
+
+
+def open_report(
+    title: str,
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str] | None,
+    packages: Sequence[str],
+) -> Report:
+    """Begin a report with the whole command; warnings are for users, not for benchmarks."""
+    warnings.simplefilter("ignore")
+    words = sys.argv[1:] if arguments is None else arguments
+    return Report(title, " ".join([parser.prog, *words]), packages)
 
 
 def _version(name: str) -> str:

@@ -13,7 +13,6 @@ import statistics
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,7 +22,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.report import Report
+from benchmarks.report import Report, open_report
 from newron import NewronClassifier, _core
 from newron.training.architecture import plan_architecture
 from newron.training.native import CoreTable, train
@@ -290,10 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=7, help="rounds of each comparison")
     parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
     options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    command = " ".join(["python -m benchmarks.speed", *words])
-    report = Report("Speed", command, ["numpy", "scikit-learn", "torch"])
+    report = open_report("Speed", parser, arguments, ["numpy", "scikit-learn", "torch"])
     if not HAS_TORCH:
         report.say("\nPyTorch is not installed: its column is empty (run scripts/install_heavy).")
     with threadpool_limits(1):

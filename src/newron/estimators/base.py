@@ -267,6 +267,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
             ),
             max_terms=self.max_terms,
             own_decay=self.weight_decay is not None,
+            own_starts=self.n_init is not None,
             n_threads=effective_n_jobs(self.n_jobs),
             callbacks=[ProgressLine()] if self.verbose else [],
         )
@@ -350,10 +351,12 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         return self.model_.score_rows(rows, n_threads=effective_n_jobs(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that gaps and categories are welcome."""
+        """Tell scikit-learn that gaps are welcome.
+
+        Categories are too, but the tag for them makes its checks round all tables.
+        """
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         return tags
 
 

@@ -75,10 +75,10 @@ def _check_possible(architecture: Architecture, output: Output) -> None:
                 f"monotonic_cst: a product of {layer.n_factors} factors rises and falls; choose "
                 'n_factors=1, processing="sigmoid" or processing="heaviside"'
             )
-        if layer.aggregation == "product" and not function.bounded:
+        if layer.aggregation == "product":
             raise InputError(
-                f"monotonic_cst: a product of {layer.processing} functions changes direction with "
-                'their signs; choose another aggregation or processing="sigmoid"'
+                "monotonic_cst: a product changes direction with the signs of its other parts; "
+                "choose another aggregation"
             )
 
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.errors import ModelError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.schema import Column
-from newron.training.crisp import CrispShape, RankedTable
-from newron.training.decimals import round_to_digits
+from newron.training.crisp import CrispShape, RankedTable, to_step
+from newron.training.decimals import round_to_digits, round_to_step
 from newron.training.decoding import TargetScale, settle_gaps, snap
 from newron.training.fitting import (
     Data,
@@ -59,13 +60,19 @@ class _Setting:
         return GrowTask(table, self.ranking, *parts)
 
 
-def count_corrections(data: Data, plan: Plan, bases: list[Model], splits: list[Split]) -> int:
-    """Give how many steps rows held out want; each split has its base."""
+def count_corrections(
+    data: Data, plan: Plan, bases: list[Model], splits: list[Split]
+) -> tuple[int, Floats]:
+    """Give how many steps rows held out want, and the losses on them.
+
+    Each split has its base.
+    """
     setting = _set(data, plan)
     tasks = [setting.task(base, data, plan) for base in bases]
     judged = judge_terms(tasks, with_terms(_PLAN, plan.max_terms), splits)
     best = count_terms(judged)
-    return best if is_better(judged[:, best], judged[:, 0]) else 0
+    best = best if is_better(judged[:, best], judged[:, 0]) else 0
+    return best, judged[:, best]
 
 
 def correct(data: Data, plan: Plan, fitted: Fitted, n_terms: int) -> Fitted:
@@ -73,7 +80,10 @@ def correct(data: Data, plan: Plan, fitted: Fitted, n_terms: int) -> Fitted:
     setting = _set(data, plan)
     task = setting.task(fitted.model, data, plan)
     shapes, losses, interrupted = grow(task, with_terms(_PLAN, n_terms))
-    merged = _merge(fitted.model, shapes[-1], setting)
+    try:
+        merged = _merge(fitted.model, shapes[-1], setting)
+    except ModelError:  # a column so tiny or huge that no steep function fits its limits
+        return replace(fitted, interrupted=interrupted)
     sample = make_sample(data)
     model = settle_gaps(snap(merged, sample, plan.n_threads), sample)
     # The steps are not the core's: there is nothing to go on from by gradients.
@@ -82,7 +92,7 @@ def correct(data: Data, plan: Plan, fitted: Fitted, n_terms: int) -> Fitted:
 
 def _set(data: Data, plan: Plan) -> _Setting:
     rows = list_rows(data)
-    ranking = learn_ranking(data.X, rows.index, data.fields, _BINS)
+    ranking = learn_ranking(data.X, rows.index, data.fields, _BINS, rows.weight)
     target_scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, target_scale)
     weight = weight * (rows.weight.sum() / len(weight))
@@ -95,6 +105,7 @@ def _merge(model: Model, shape: CrispShape, setting: _Setting) -> Model:
     assert last.centre is not None  # noqa: S101 - an output layer is centred
     ranking, columns = setting.ranking, model.schema.columns
     none = np.zeros(0, np.uint8)
+    shape = _keep_steps(shape, ranking)
     steep = [
         _to_steep(last, term, shape.term_free[t] if shape.term_free else none, ranking, columns)
         for t, term in enumerate(shape.terms)
@@ -105,7 +116,8 @@ def _merge(model: Model, shape: CrispShape, setting: _Setting) -> Model:
     order = np.argsort(target, kind="stable")
 
     def join(old: Any, new: list[Any]) -> NDArray[Any]:
-        return np.concatenate([old, np.repeat(np.array(new), n_outputs, axis=0)])[order]
+        parts = np.array(new).reshape(n_terms, *old.shape[1:])
+        return np.concatenate([old, np.repeat(parts, n_outputs, axis=0)])[order]
 
     levels = [*last.levels, *(s.levels for s in steep for _ in range(n_outputs))]
     alpha = np.concatenate([last.alpha, (shape.weight * scale).ravel()])
@@ -121,6 +133,35 @@ def _merge(model: Model, shape: CrispShape, setting: _Setting) -> Model:
         levels=[levels[i] for i in order],
     )
     return Model(model.schema, [*model.layers[:-1], joined], model.output)
+
+
+def _keep_steps(shape: CrispShape, ranking: Ranking) -> CrispShape:
+    """Leave out terms that never hold, and put those that always hold into the centre."""
+    none = np.zeros(0, np.uint8)
+    kept, always = [], []
+    for t, term in enumerate(shape.terms):
+        step = to_step(term, shape.term_free[t] if shape.term_free else none, ranking)
+        if step is not None and step.w == 0.0 and not step.levels and step.missing == 1.0:
+            always.append(t)
+        elif step is not None and _has_room(term, ranking):
+            kept.append(t)
+    return replace(
+        shape,
+        terms=shape.terms[kept],
+        only=shape.only[kept],
+        weight=shape.weight[kept],
+        term_free=tuple(shape.term_free[t] for t in kept) if shape.term_free else (),
+        centre=shape.centre - shape.weight[always].sum(axis=0),
+    )
+
+
+def _has_room(term: NDArray[np.int32], ranking: Ranking) -> bool:
+    """Tell whether a number lies between the bins that a cut parts."""
+    source, _, cut = term.tolist()
+    if not 0 < cut < len(ranking.lows[source]):
+        return True
+    below, above = float(ranking.highs[source][cut - 1]), float(ranking.lows[source][cut])
+    return below < ranking.threshold(source, cut) < above
 
 
 @dataclass(frozen=True)
@@ -143,19 +184,21 @@ def _to_steep(
     """Give the function that is 0 on one side of a cut and 1 on the other."""
     source, sign, cut = term.tolist()
     n_categories, column = ranking.n_categories[source], columns[source]
-    missing = float(free[-1]) if ranking.gaps[source] else 0.0
+    step = to_step(term, free, ranking)
+    missing = 0.0 if step is None else step.missing
     levels = free[:n_categories].astype(np.float64)
     if n_categories:
         nothing = np.zeros(layer.n_factors)
         return _Steep(nothing, nothing, missing, levels)
     most = _STEEP[layer.processing]
     spread = column.high - column.low or 1.0
-    far = [round_to_digits(np.array(end), 3) for end in _far_ends(column, spread)]
+    # Told to a spread: in digits of its own size it could land on the other side.
+    far = round_to_step(np.array(_far_ends(column, spread)), np.array(spread), 1)
     flat = round_to_digits(np.array(most / spread), 2)
     if 0 < cut < len(ranking.lows[source]):
         b = ranking.threshold(source, cut)
         below, above = float(ranking.highs[source][cut - 1]), float(ranking.lows[source][cut])
-        gap = max(min(b - below, above - b), np.spacing(abs(b)))
+        gap = min(b - below, above - b)
         w = sign * round_to_digits(np.array(1.1 * most / gap), 2)
     else:  # all numbers are on the same side: only gaps differ
         w, b = sign * flat, float(far[0] if cut <= 0 else far[1])

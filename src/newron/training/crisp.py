@@ -36,6 +36,8 @@ __all__ = [
 Integers = NDArray[np.int32]
 Flags = NDArray[np.uint8]
 
+MOSTLY = 1e-9  # more than half, whatever the rounding of sums
+
 
 @dataclass(frozen=True)
 class RankedTable:
@@ -311,7 +313,7 @@ def to_step(condition: Integers, free: Flags, ranking: Ranking) -> Step | None:
     if source >= len(ranking.lows):
         return Step(source, float(sign), cut - 0.5)
     n_categories = ranking.n_categories[source]
-    missing = float(free[-1]) if ranking.gaps[source] else 0.0
+    missing = float(free[-1] if ranking.gaps[source] else _holds_mostly(condition, free, ranking))
     if n_categories:
         levels = tuple(map(float, free[:n_categories]))
         return Step(source, 0.0, 0.0, missing, levels) if any(free) else None
@@ -319,8 +321,19 @@ def to_step(condition: Integers, free: Flags, ranking: Ranking) -> Step | None:
     if 0 < cut < n_bins:
         return Step(source, float(sign), ranking.threshold(source, cut), missing)
     if (cut <= 0) == (sign > 0):
-        return Step(source, 0.0, 0.0, missing if ranking.gaps[source] else 1.0)
+        return Step(source, 0.0, 0.0, missing)
     return Step(source, 1.0, LARGEST_INPUT, missing) if missing else None
+
+
+def _holds_mostly(condition: Integers, free: Flags, ranking: Ranking) -> bool:
+    """Tell whether a condition holds for more than half of the rows."""
+    source, sign, cut = condition.tolist()
+    shares = ranking.shares[source]
+    if ranking.n_categories[source]:
+        held = float(shares @ (free[: len(shares)] != 0))
+    else:
+        held = float(shares[max(cut, 0) :].sum() if sign > 0 else shares[: max(cut, 0)].sum())
+    return held > 0.5 + MOSTLY
 
 
 def polish(

@@ -279,7 +279,7 @@ def _settle_layer(layer: Layer, model: Model, X: Floats, share: Floats) -> Layer
             with np.errstate(over="ignore"):
                 heights = function.value(x[:, None], layer.w[e : e + 1], b[e : e + 1])[:, 0]
         mean = float(heights @ share)
-        missing[e] = float(mean > 0.5) if function.crisp else _round_mean(mean, heights)
+        missing[e] = float(mean > 0.5 + 1e-9) if function.crisp else _round_mean(mean, heights)
     return layer.replace(missing=missing)
 
 

@@ -88,6 +88,7 @@ class Plan:
     validation_fraction: float | None = None
     max_terms: int = 60
     own_decay: bool = False  # the user named the decay
+    own_starts: bool = False  # the user named the number of starts
     n_threads: int = 1
     callbacks: Sequence[Callback] = ()
 
@@ -134,7 +135,7 @@ def fit_network(data: Data, plan: Plan, before: CoreFit | None = None) -> Fitted
     trained, model = candidates[0]
     wiring, encoding, target_scale = restarts.wiring, restarts.encoding, restarts.target_scale
     if plan.recipe.polish and before is None and can_be_polished(model.layers):
-        ranking = learn_ranking(data.X, rows.index, data.fields)
+        ranking = learn_ranking(data.X, rows.index, data.fields, weight=rows.weight)
         targets, weight = weigh_rows(data, plan, rows, target_scale)
         ranks = ranking.encode(data.X, rows.index)
         ranked = RankedTable(ranks, targets, weight, directions=plan.directions)
@@ -179,6 +180,7 @@ def _train(data: Data, plan: Plan, rows: Rows, before: CoreFit | None) -> _Resta
     encoding = before.encoding if before is not None else _learn_encoding(data, plan, rows)
     wiring = Wiring(plan.architecture, tuple(c.n_points for c in encoding.channels))
     target_scale = before.target_scale if before is not None else scale_targets(data, plan, rows)
+    _check_gaps(data, rows, encoding)
     # Held here alone: what follows looks at the user's rows, so the data is held once.
     table = _make_table(data, plan, rows, encoding, target_scale)
     columns = plan.directions or (0,) * data.X.shape[1]
@@ -233,7 +235,9 @@ def _train_starts(
 ) -> list[Trained]:
     seeds = plan.seed.spawn(plan.recipe.n_init if before is None else 1)
     if before is not None:
-        starts: list[Params] = [before.trained.state.params]
+        start = before.trained.state.params
+        # The fit before may have been free where this one is not.
+        starts = [start if signs is None else np.where(signs * start < 0.0, 0.0, start)]
     else:
         ends = find_limits(table.x)
         starts = [draw_start(wiring, *ends, np.random.default_rng(s)) for s in seeds]
@@ -254,6 +258,17 @@ def _train_starts(
         n_threads=plan.n_threads,
         callbacks=plan.callbacks,
     )
+
+
+def _check_gaps(data: Data, rows: Rows, encoding: Encoding) -> None:
+    for column, told in zip(data.X.T, encoding.schema.columns, strict=True):
+        gap = np.isnan(column[rows.index])
+        if not told.gaps and gap.any():
+            row = int(rows.index[gap].min())
+            raise InputError(
+                f"column {told.name!r}, row {row} (counted from 0): has a gap or a category that "
+                "the rows of the first fit had not; begin with rows that have them, or fit on all"
+            )
 
 
 def name_loss(output: Output) -> str:

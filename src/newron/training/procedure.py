@@ -150,7 +150,7 @@ def _plan_growth(data: Data, plan: Plan, splits: list[Split]) -> _Growth:
 def _set_growth(data: Data, plan: Plan) -> tuple[GrowTask, GrowPath]:
     rows = list_rows(data)
     bins = _BINS[len(data.X) > MANY_ROWS]
-    ranking = learn_ranking(data.X, rows.index, data.fields, bins)
+    ranking = learn_ranking(data.X, rows.index, data.fields, bins, rows.weight)
     target_scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, target_scale)
     total = rows.weight.sum()  # equal rows were merged: back to how many there are
@@ -204,7 +204,13 @@ def _hear_teachers(
     smooth = replace(
         plan,
         architecture=Architecture((last,)),
-        recipe=Recipe(weight_decay=_choose_decay(len(index)), n_init=n_teachers),
+        recipe=Recipe(
+            weight_decay=_choose_decay(len(index)),
+            n_init=n_teachers,
+            max_iter=plan.recipe.max_iter,
+            batch_size=plan.recipe.batch_size,
+            learning_rate_init=plan.recipe.learning_rate_init,
+        ),
         input_scale="both",
         validation_fraction=None,
         callbacks=(),
@@ -286,6 +292,7 @@ def _choose_crisp(data: Data, plan: Plan) -> Fitted:
 
 
 def _choose_soft(data: Data, plan: Plan) -> Fitted:
+    data = settle(data)
     n_rows = len(data.X)
     decay = plan.recipe.weight_decay if plan.own_decay else _choose_decay(n_rows)
     recipe = replace(plan.recipe, weight_decay=decay)
@@ -294,42 +301,51 @@ def _choose_soft(data: Data, plan: Plan) -> Fitted:
     deep = replace(two_scales, architecture=replace(plan.architecture, direct_inputs=True))
     # For tables without noise: hardly any decay, and time to find the exact border.
     exact = replace(deep, recipe=replace(recipe, weight_decay=0.003, max_iter=1000))
-    settled = settle(data)
-    splits = deal(settled, plan)
+    splits = deal(data, plan)
     if not splits:
         return fit_network(data, additive)
-    ways = [additive]
+    if n_rows > MANY_ROWS:
+        return _choose_corrected(data, additive, deep, splits)
+    chosen = additive
     if len(plan.architecture.layers) > 1:
-        ways += [deep] if n_rows > MANY_ROWS or plan.own_decay else [deep, exact]
-    if len(ways) == 1 and n_rows <= MANY_ROWS:
-        return _fit_additive(data, additive, [], splits)
-    bases: list[Model] = []
-    chosen, best = additive, None
-    for way in ways:
-        quick = replace(way.recipe, n_init=1)
-        if n_rows > MANY_ROWS:
-            quick = replace(quick, max_iter=min(quick.max_iter, 60))
-        trial = replace(way, recipe=quick, callbacks=())
-        losses, trained = _judge(settled, trial, splits)
-        bases = bases or trained
-        if best is None or is_better(losses, best, SURE):
-            chosen, best = way, losses
-    if chosen is additive:
-        return _fit_additive(data, additive, bases, splits)
-    return fit_network(data, chosen)
+        best, _ = _judge(data, _try_once(additive), splits)
+        for way in [deep] if plan.own_decay else [deep, exact]:
+            losses, _ = _judge(data, _try_once(way), splits)
+            if is_better(losses, best, SURE):
+                chosen, best = way, losses
+    if chosen is not additive:
+        return fit_network(data, chosen)
+    n_teachers = plan.recipe.n_init if plan.own_starts else _TEACHERS
+    return fit_taught(data, additive, n_teachers) if n_teachers > 1 else fit_network(data, additive)
 
 
-def _fit_additive(data: Data, plan: Plan, bases: list[Model], splits: list[Split]) -> Fitted:
-    """Fit a smooth network without hidden layer: taught, or with steps on many rows."""
-    if len(data.X) <= MANY_ROWS:
-        taught = plan.recipe.n_init > 1
-        return fit_taught(data, plan, _TEACHERS) if taught else fit_network(data, plan)
-    fitted = fit_network(data, plan)
-    if fitted.interrupted:
-        return fitted
-    settled = settle(data)
-    n_terms = count_corrections(settled, plan, bases, splits)
-    return correct(settled, plan, fitted, n_terms) if n_terms else fitted
+def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split]) -> Fitted:
+    """Fit on many rows: without hidden layer and with steps on top, or with it."""
+    losses, bases = _judge(data, _try_once(additive, many=True), splits)
+    try:
+        n_terms, corrected = count_corrections(data, additive, bases, splits)
+    except KeyboardInterrupt:
+        # The trial, of most of the rows, is the best there is.
+        raise _Stopped(Fitted(bases[0], losses, float(losses[0]), interrupted=True)) from None
+    best = corrected if n_terms else losses
+    if len(deep.architecture.layers) > 1:
+        losses, _ = _judge(data, _try_once(deep, many=True), splits)
+        if is_better(losses, best, SURE):
+            return fit_network(data, deep)
+    if not additive.own_starts:  # on many rows starts differ little
+        additive = replace(additive, recipe=replace(additive.recipe, n_init=2))
+    fitted = fit_network(data, additive)
+    return (
+        correct(data, additive, fitted, n_terms) if n_terms and not fitted.interrupted else fitted
+    )
+
+
+def _try_once(plan: Plan, *, many: bool = False) -> Plan:
+    """Give the plan as it is judged on inner rows: one start, fewer epochs on many rows."""
+    recipe = replace(plan.recipe, n_init=1)
+    if many:
+        recipe = replace(recipe, max_iter=min(recipe.max_iter, 60))
+    return replace(plan, recipe=recipe, callbacks=())
 
 
 def _choose_decay(n_rows: int) -> float:

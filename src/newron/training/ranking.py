@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ class Ranking:
     highs: tuple[Floats, ...]
     n_categories: tuple[int, ...]
     gaps: tuple[bool, ...]
+    shares: tuple[Floats, ...]  # of the rows, by bin, gaps apart
 
     @property
     def n_ordered(self) -> NDArray[np.int32]:
@@ -87,6 +88,7 @@ def learn_ranking(
     index: NDArray[np.intp],
     fields: Sequence[Field],
     most_bins: int = MOST_BINS,
+    weight: Floats | None = None,
 ) -> Ranking:
     """Cut each column into at most so many bins.
 
@@ -118,4 +120,16 @@ def learn_ranking(
             lows.append(values)
             highs.append(values)
     categories = tuple(len(field.categories or ()) for field in fields)
-    return Ranking(tuple(lows), tuple(highs), categories, tuple(gaps))
+    ranking = Ranking(tuple(lows), tuple(highs), categories, tuple(gaps), ())
+    return replace(ranking, shares=_find_shares(ranking, X, index, weight))
+
+
+def _find_shares(
+    ranking: Ranking, X: Floats, index: NDArray[np.intp], weight: Floats | None
+) -> tuple[Floats, ...]:
+    ranks = ranking.encode(X, index)
+    counts = [
+        np.bincount(bins, weight, minlength=n)[: n - gap]
+        for bins, n, gap in zip(ranks, ranking.n_bins.tolist(), ranking.gaps, strict=True)
+    ]
+    return tuple(count / max(float(count.sum()), 1e-300) for count in counts)

@@ -26,27 +26,29 @@ from newron.training.fitting import (
     fit_restarts,
     make_sample,
     name_loss,
+    scale_targets,
     weigh_rows,
 )
 from newron.training.growing import Lesson
-from newron.training.holdout import list_rows, measure_loss
+from newron.training.holdout import list_rows, measure_loss, settle
 from newron.training.native import AdamState
 
 __all__ = ["fit_taught", "make_lesson", "mean_scores"]
 
+_STUDENTS = 8  # starts of the one that is taught: some end in a poor place
 _STUDENT_DECAY = 0.01  # the teachers are regular already
 
 
 def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
     """Train restarts, and one network of their kind towards their mean."""
+    data = settle(data)
     teachers = fit_restarts(data, replace(plan, recipe=replace(plan.recipe, n_init=n_teachers)))
     if teachers[0].interrupted:
-        best = min(teachers, key=lambda fitted: fitted.best_loss)
-        sample = make_sample(data)
-        return replace(best, model=settle_gaps(snap(best.model, sample, plan.n_threads), sample))
+        return _keep_best(teachers, data, plan)
     scores = mean_scores([teacher.model for teacher in teachers], data.X)
     names = tuple(f"score {k + 1}" for k in range(scores.shape[1]))
-    recipe = replace(plan.recipe, n_init=1, weight_decay=_STUDENT_DECAY)
+    # Here the lowest loss is the best: it is the nearest to the teachers.
+    recipe = replace(plan.recipe, n_init=_STUDENTS, weight_decay=_STUDENT_DECAY)
     lessons = Data(data.X, scores, weigh_scores(data, plan, scores), data.fields)
     student = fit_network(
         lessons,
@@ -59,7 +61,17 @@ def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
             callbacks=(),
         ),
     )
+    if student.interrupted:
+        return _keep_best(teachers, data, plan)
     return _give_meaning(student, data, plan)
+
+
+def _keep_best(teachers: list[Fitted], data: Data, plan: Plan) -> Fitted:
+    """Give the restart of lowest loss: Ctrl-C came before one could be taught."""
+    best = min(teachers, key=lambda fitted: fitted.best_loss)
+    sample = make_sample(data)
+    model = settle_gaps(snap(best.model, sample, plan.n_threads), sample)
+    return replace(best, model=model, interrupted=True)
 
 
 def mean_scores(models: Sequence[Model], X: Floats) -> Floats:
@@ -96,11 +108,10 @@ def _give_meaning(student: Fitted, data: Data, plan: Plan) -> Fitted:
     model = settle_gaps(snap(model, sample, plan.n_threads), sample)
     assert student.core is not None  # noqa: S101 - it was trained by gradients
     core = student.core
-    scale = core.target_scale
     if isinstance(plan.output, Classes):
         core = _fold_scale(core)
-        scale = None
     rows = list_rows(data)
+    scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, scale)
     scores = model.score_rows(data.X)
     if scale is not None:
