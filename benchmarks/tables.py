@@ -174,7 +174,7 @@ def report_speed(report: Report, most: int | None, jobs: int, rounds: int) -> No
         times = measure(contestants, rounds)
     n_rows = len(draw(np.arange(len(datasets.load("adult").X)), most))
     report.say(
-        f"## Seconds of a fit of adult, {n_rows} rows, {jobs} threads\n\n"
+        f"\n## Seconds of a fit of adult, {n_rows} rows, {jobs} threads\n\n"
         "newron at its default recipe on the raw frame; the others at their defaults "
         "(InterpretML's ExplainableBoostingClassifier, scikit-learn's MLPClassifier) on "
         "imputed one-hot columns, standardized for the perceptron. Making these columns is not "

@@ -177,7 +177,7 @@ void Grower::scan_categories(int column, const std::vector<double>& histogram, c
   for (std::size_t o = 0; o < k; ++o) {
     std::vector<int> order = present;
     const auto ratio = [&](int bin) {
-      return sums_of(bin)[o] / (sums_of(bin)[k + o] + settings_.ridge);
+      return sums_of(bin)[o] / std::max(sums_of(bin)[k + o], 1e-12);
     };
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ratio(a) < ratio(b); });
     part.assign(width, 0.0);

@@ -48,7 +48,7 @@ class TestSameSeedSameResult:
         models = [
             NewronClassifier(
                 "sigmoid", hidden_layer_sizes=(32, 16), batch_size=2048, n_init=1, max_iter=4,
-                random_state=0, n_jobs=jobs,
+                random_state=0, n_jobs=jobs, recipe="gradient",
             ).fit(X, y).model_
             for jobs in (1, 2, 3)
         ]  # fmt: skip

@@ -284,7 +284,6 @@ class TestGrowOneOutput:
         assert losses[-1] < 0.1 * losses[0]
 
 
-@pytest.mark.xfail(strict=True, reason="bugs.md F: categories lie by slope / (curve + ridge)")
 def test_a_rare_category_does_not_hide_the_best_set():
     # Of one output the best set is a first part by slope / curve, whatever the ridge.
     counts, means = SKEWED

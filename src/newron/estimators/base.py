@@ -138,7 +138,13 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
     # ---- reading arguments ----
 
     def _read_table(
-        self, X: ArrayLike, y: ArrayLike, *, reset: bool, **how: Any
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        reset: bool,
+        sample_weight: ArrayLike | None = None,
+        **how: Any,
     ) -> tuple[Floats, NDArray[Any]]:
         reset = reset and not (self.warm_start and hasattr(self, "_fitted"))
         if self._is_plain(X, reset):
@@ -156,9 +162,13 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
                 self._fields = tuple(map(Field, make_names(table.shape[1])))
             _check_limits(table)
             return table, targets
-        if reset:
-            self._learn_fields(X)
-        matrix = encode_table(X, self._fields, unknown=self.handle_unknown)
+        with warnings.catch_warnings():
+            if reset:
+                self._learn_fields(X, sample_weight)
+                # What only rows without weight have is not a category, and no news.
+                warnings.simplefilter("ignore", NewronWarning)
+            unknown = "missing" if reset else self.handle_unknown
+            matrix = encode_table(X, self._fields, unknown=unknown)
         table, targets = check_X_y(
             matrix, y, ensure_min_samples=1, ensure_all_finite="allow-nan", **how
         )
@@ -172,8 +182,13 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
             return not any(field.categories is not None for field in self._fields)
         return self.categorical_features is None or isinstance(self.categorical_features, str)
 
-    def _learn_fields(self, X: ArrayLike) -> None:
-        self._fields = learn_fields(X, self.categorical_features)
+    def _learn_fields(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        weights = np.asarray(sample_weight)
+        # What does not fit the rows gets its error later.
+        fits = weights.ndim == 1 and weights.shape[:1] == np.shape(X)[:1]
+        used = np.flatnonzero(weights != 0) if fits else None
+        self._fields = learn_fields(X, self.categorical_features, index=used)
+        _check_text(self._fields)
         self.n_features_in_ = len(self._fields)
         names = [field.name for field in self._fields]
         if hasattr(X, "columns") and set(names) <= set(X.columns):
@@ -266,6 +281,7 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
                 self.validation_fraction if self.early_stopping and not one_pass else None
             ),
             max_terms=self.max_terms,
+            keep_constant=one_pass or self.warm_start,
             own_decay=self.weight_decay is not None,
             own_starts=self.n_init is not None,
             n_threads=effective_n_jobs(self.n_jobs),
@@ -358,6 +374,18 @@ class NewronEstimator(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _check_text(fields: tuple[Field, ...]) -> None:
+    for field in fields:
+        for text in (field.name, *(field.categories or ())):
+            try:
+                str(text).encode()
+            except UnicodeEncodeError:
+                raise InputError(
+                    f"column {field.name!r}: expected text that is Unicode, got {text!r}; "
+                    "read the file again with its right encoding"
+                ) from None
 
 
 def _check_limits(rows: Floats) -> None:

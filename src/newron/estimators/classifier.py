@@ -196,7 +196,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             A weight of two is the same as the row twice.
         """
         self._validate_params()
-        rows, targets = self._read_table(X, y, reset=True)
+        rows, targets = self._read_table(X, y, reset=True, sample_weight=sample_weight)
         labels = self._read_labels(targets)
         weight = self._read_weights(sample_weight, rows)
         used = labels if weight is None else labels[weight != 0.0]

@@ -112,15 +112,24 @@ def _declare(column: Column, domain: Any, x: Floats) -> Column:
         return replace(column, unit=unit)
     values = domain.get("values")
     if values is not None:
-        values = tuple(sorted(_number(value, where) for value in values))
-        if not values:
-            raise InputError(f"{where}: expected at least one value")
+        values = _read_values(values, where)
     low = _number(domain.get("low", values[0] if values else column.low), where)
     high = _number(domain.get("high", values[-1] if values else column.high), where)
+    if low > high:
+        raise InputError(f"{where}: expected low <= high, got {low} and {high}")
     _check_inside(x, low, high, values, where)
     return replace(
         column, unit=unit, low=low, high=high, values=column.values if values is None else values
     )
+
+
+def _read_values(values: Any, where: str) -> tuple[float, ...]:
+    if isinstance(values, str) or not np.iterable(values):
+        raise InputError(f"{where}: expected a list of values, got {values!r}")
+    numbers = tuple(sorted({_number(value, where) for value in values}))
+    if not numbers:
+        raise InputError(f"{where}: expected at least one value")
+    return numbers
 
 
 def _number(value: Any, where: str) -> float:

@@ -79,7 +79,9 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         reset: bool,
         one_pass: bool = False,
     ) -> Self:
-        rows, targets = self._read_table(X, y, reset=reset, multi_output=True, y_numeric=True)
+        rows, targets = self._read_table(
+            X, y, reset=reset, sample_weight=sample_weight, multi_output=True, y_numeric=True
+        )
         amounts = np.asarray(targets, np.float64)
         table = amounts[:, None] if amounts.ndim == 1 else amounts
         if not np.abs(table).max() <= _LARGEST_TARGET:

@@ -74,6 +74,8 @@ def combine_limits(aggregation: str, low: Floats, high: Floats) -> tuple[float, 
     """Give the least and greatest aggregate of parts between low and high."""
     if aggregation == "sum":
         return float(low.sum()), float(high.sum())
+    if not len(low):  # a neuron without functions, see network.py
+        return (1.0, 1.0) if aggregation == "product" else (0.0, 0.0)
     if aggregation == "mean":
         return float(low.mean()), float(high.mean())
     if aggregation == "min":

@@ -18,7 +18,7 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.schema import Column
-from newron.training.crisp import CrispShape, RankedTable, to_step
+from newron.training.crisp import CrispShape, RankedTable, merge_terms, to_step
 from newron.training.decimals import round_to_digits, round_to_step
 from newron.training.decoding import TargetScale, settle_gaps, snap
 from newron.training.fitting import (
@@ -92,7 +92,7 @@ def correct(data: Data, plan: Plan, fitted: Fitted, n_terms: int) -> Fitted:
 
 def _set(data: Data, plan: Plan) -> _Setting:
     rows = list_rows(data)
-    ranking = learn_ranking(data.X, rows.index, data.fields, _BINS, rows.weight)
+    ranking = learn_ranking(data.X, rows.index, data.fields, _BINS, rows.weight, with_room=True)
     target_scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, target_scale)
     weight = weight * (rows.weight.sum() / len(weight))
@@ -105,7 +105,7 @@ def _merge(model: Model, shape: CrispShape, setting: _Setting) -> Model:
     assert last.centre is not None  # noqa: S101 - an output layer is centred
     ranking, columns = setting.ranking, model.schema.columns
     none = np.zeros(0, np.uint8)
-    shape = _keep_steps(shape, ranking)
+    shape = _keep_steps(merge_terms(shape, len(columns)), ranking)
     steep = [
         _to_steep(last, term, shape.term_free[t] if shape.term_free else none, ranking, columns)
         for t, term in enumerate(shape.terms)

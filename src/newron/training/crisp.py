@@ -25,6 +25,7 @@ __all__ = [
     "RankedTable",
     "can_be_polished",
     "from_crisp",
+    "merge_terms",
     "polish",
     "score_table",
     "split_free",
@@ -322,7 +323,7 @@ def to_step(condition: Integers, free: Flags, ranking: Ranking) -> Step | None:
         return Step(source, float(sign), ranking.threshold(source, cut), missing)
     if (cut <= 0) == (sign > 0):
         return Step(source, 0.0, 0.0, missing)
-    return Step(source, 1.0, LARGEST_INPUT, missing) if missing else None
+    return Step(source, float(sign), sign * LARGEST_INPUT, missing) if missing else None
 
 
 def _holds_mostly(condition: Integers, free: Flags, ranking: Ranking) -> bool:
@@ -405,6 +406,38 @@ def _place(source: int, cut: int, ranking: Ranking, encoding: Encoding) -> float
         return float(channel.encode(np.array([ranking.threshold(channel.column, cut)]))[0])
     ends = channel.encode(np.array([lows[0], highs[-1]]) if len(lows) else np.zeros(2))
     return float(ends[0]) - 1.0 if cut <= 0 else float(ends[1]) + 1.0
+
+
+def merge_terms(shape: CrispShape, n_columns: int) -> CrispShape:
+    """Tell equal and opposite conditions on a column as one, with the sum of their weights.
+
+    Growth, held back by its ridge, may choose a condition again. The opposite of a
+    condition with weight a is a less a times the condition.
+    """
+    seen: dict[tuple[Any, ...], tuple[int, int]] = {}  # to the place kept, and its sign
+    weight, centre, kept = np.array(shape.weight), np.array(shape.centre), []
+    for t, (source, sign, cut) in enumerate(shape.terms.tolist()):
+        free = shape.term_free[t] if shape.term_free else np.zeros(0, np.uint8)
+        up = free if sign > 0 else 1 - free
+        key = (source, cut, int(shape.only[t]), up.tobytes())
+        if source >= n_columns or key not in seen:
+            seen[key] = (t, sign)
+            kept.append(t)
+            continue
+        first, orientation = seen[key]
+        if sign == orientation:
+            weight[first] += weight[t]
+        else:
+            weight[first] -= weight[t]
+            centre -= weight[t]
+    return replace(
+        shape,
+        terms=shape.terms[kept],
+        only=shape.only[kept],
+        weight=weight[kept],
+        centre=centre,
+        term_free=tuple(shape.term_free[t] for t in kept) if shape.term_free else (),
+    )
 
 
 def cut_path(

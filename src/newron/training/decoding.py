@@ -21,6 +21,7 @@ from newron.model.output import Classes, Output
 from newron.model.processing import Processing, get_processing
 from newron.training.decimals import round_to_digits, round_to_step, shortest_between
 from newron.training.encoding import Channel, Encoding, scale_column
+from newron.training.table import Rows
 from newron.training.wiring import LayerPlaces, Params, Wiring
 
 __all__ = ["Sample", "TargetScale", "decode", "settle_gaps", "snap", "unscale"]
@@ -52,10 +53,14 @@ class Sample:
     X: Floats
     y: Floats  # class numbers (n, 1), or amounts (n, targets)
     weight: Floats
+    lead: Rows | None = None  # in an order that does not depend on storage
 
     def first(self, n: int) -> Sample:
-        """Give the first rows."""
-        return Sample(self.X[:n], self.y[:n], self.weight[:n])
+        """Give some rows, the same for any order of storage."""
+        if self.lead is None:
+            return Sample(self.X[:n], self.y[:n], self.weight[:n])
+        index = self.lead.index[:n]
+        return Sample(self.X[index], self.y[index], self.lead.weight[:n])
 
 
 def decode(
@@ -242,7 +247,8 @@ def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
         return layer.replace(alpha=layer.alpha * factor, centre=centre)
     with np.errstate(over="ignore"):
         w = np.clip(layer.w * factor[:, None], -_LARGEST, _LARGEST)
-    return layer.replace(w=w, centre=centre)
+    levels = [values * f for values, f in zip(layer.levels, factor.tolist(), strict=True)]
+    return layer.replace(w=w, centre=centre, missing=layer.gap_values * factor, levels=levels)
 
 
 # ---- gaps that training has not seen ----

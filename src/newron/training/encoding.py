@@ -86,12 +86,20 @@ def learn_encoding(
     *,
     scales: str = "own",
     standardize: bool = True,
+    keep_constant: bool = False,
 ) -> Encoding:
-    """Learn ranges, scales and ranks from the rows X[index] with weights."""
+    """Learn ranges, scales and ranks from the rows X[index] with weights.
+
+    A constant column has nothing to say: no function reads it, unless later rows may
+    differ (``keep_constant``).
+    """
     columns, channels = [], []
     for i, field in enumerate(fields):
         x = np.asarray(X[index, i], np.float64)
         column, name = _describe_column(field, x), field.name
+        if not keep_constant and _is_constant(x):
+            columns.append(column)
+            continue
         if column.categories is not None:
             columns.append(column)
             channels.append(Channel(i, None, 0.0, 1.0, column.n_categories, column.gaps))
@@ -124,6 +132,10 @@ def describe_columns(X: Floats, index: np.ndarray, fields: tuple[Field, ...]) ->
         for i, field in enumerate(fields)
     ]
     return Schema(tuple(columns))
+
+
+def _is_constant(x: Floats) -> bool:
+    return bool(np.all(x == x[0]) or np.all(np.isnan(x)))
 
 
 def _describe_column(field: Field, x: Floats) -> Column:

@@ -87,6 +87,7 @@ class Plan:
     directions: tuple[int, ...] = ()  # of the columns in which the model is monotone
     validation_fraction: float | None = None
     max_terms: int = 60
+    keep_constant: bool = False  # rows that come later may differ in constant columns
     own_decay: bool = False  # the user named the decay
     own_starts: bool = False  # the user named the number of starts
     n_threads: int = 1
@@ -127,7 +128,7 @@ def fit_network(data: Data, plan: Plan, before: CoreFit | None = None) -> Fitted
     """
     rows = settle_rows(data.X, data.y, data.weight)
     restarts = _train(data, plan, rows, before)
-    sample = make_sample(data)
+    sample = make_sample(data, rows)
     candidates = [
         (run, restarts.decode(run, plan, sample, partial=before is not None))
         for run in _choose_runs(restarts.runs, plan, before, len(rows.index))
@@ -286,6 +287,7 @@ def _learn_encoding(data: Data, plan: Plan, rows: Rows) -> Encoding:
         data.fields,
         scales=plan.input_scale,
         standardize=plan.recipe.standardize,
+        keep_constant=plan.keep_constant,
     )
 
 
@@ -345,11 +347,11 @@ def _take(table: CoreTable, mask: NDArray[np.bool_]) -> CoreTable:
     return CoreTable(table.x[mask], table.targets[mask], table.weight[mask])
 
 
-def make_sample(data: Data) -> Sample:
+def make_sample(data: Data, rows: Rows | None = None) -> Sample:
     """Give the rows that shortened numbers must not disturb."""
+    lead = settle_rows(data.X, data.y, data.weight) if rows is None else rows
     if data.weight is None:
-        return Sample(data.X, data.y, np.ones(len(data.X)))
+        return Sample(data.X, data.y, np.ones(len(data.X)), lead)
     if np.all(data.weight != 0.0):
-        return Sample(data.X, data.y, data.weight)
-    used = np.flatnonzero(data.weight != 0.0)
-    return Sample(data.X[used], data.y[used], data.weight[used])
+        return Sample(data.X, data.y, data.weight, lead)
+    return Sample(data.X[lead.index], data.y[lead.index], lead.weight)

@@ -15,7 +15,14 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Output
 from newron.model.schema import Schema
-from newron.training.crisp import CrispShape, RankedTable, cut_path, from_crisp, score_table
+from newron.training.crisp import (
+    CrispShape,
+    RankedTable,
+    cut_path,
+    from_crisp,
+    merge_terms,
+    score_table,
+)
 from newron.training.decoding import TargetScale, unscale
 from newron.training.holdout import Split, measure_loss
 from newron.training.ranking import Ranking
@@ -122,10 +129,12 @@ class GrowPath:
     @property
     def n_conditions(self) -> list[int]:
         """How many conditions each of the models has."""
-        return [shape.n_conditions for shape in self.shapes]
+        n_columns = len(self.schema)
+        return [merge_terms(shape, n_columns).n_conditions for shape in self.shapes]
 
     def tell(self, shape: CrispShape) -> Model:
         """Tell a shape in the columns' and the targets' units."""
+        shape = merge_terms(shape, len(self.schema))
         widths = [len(shape.begin) - 1] if len(shape.begin) > 1 else []
         model = from_crisp(shape, self.ranking, self.schema, self.output, widths)
         return unscale(model, self.target_scale)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
-from newron.model.model import Model
 from newron.training.architecture import Architecture
 from newron.training.callback import Progress
 from newron.training.correction import correct, count_corrections
@@ -279,7 +278,7 @@ def _choose_crisp(data: Data, plan: Plan) -> Fitted:
     if len(settled.X) > MANY_ROWS:
         quick = replace(quick, n_init=2, max_iter=min(quick.max_iter, 60))
     trial = replace(plan, recipe=quick, callbacks=())
-    losses, models = _judge(settled, trial, splits)
+    losses, trained = _judge(settled, trial, splits)
     if is_better(losses, growth.inner_losses):
         return fit_network(data, plan)
     if is_better(growth.inner_losses, losses):
@@ -287,7 +286,9 @@ def _choose_crisp(data: Data, plan: Plan) -> Fitted:
     # A tie: the network that is read in fewer conditions.
     grown = _grow(growth, settled, plan)
     assert grown.path is not None  # noqa: S101 - it was grown
-    smaller = np.mean([model.n_functions for model in models]) < grown.path.n_conditions[-1]
+    smaller = (
+        np.mean([fitted.model.n_functions for fitted in trained]) < grown.path.n_conditions[-1]
+    )
     return fit_network(data, plan) if smaller else grown
 
 
@@ -321,12 +322,12 @@ def _choose_soft(data: Data, plan: Plan) -> Fitted:
 
 def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split]) -> Fitted:
     """Fit on many rows: without hidden layer and with steps on top, or with it."""
-    losses, bases = _judge(data, _try_once(additive, many=True), splits)
+    losses, trials = _judge(data, _try_once(additive, many=True), splits)
     try:
-        n_terms, corrected = count_corrections(data, additive, bases, splits)
+        n_terms, corrected = count_corrections(data, additive, [t.model for t in trials], splits)
     except KeyboardInterrupt:
         # The trial, of most of the rows, is the best there is.
-        raise _Stopped(Fitted(bases[0], losses, float(losses[0]), interrupted=True)) from None
+        raise _Stopped(replace(trials[0], interrupted=True)) from None
     best = corrected if n_terms else losses
     if len(deep.architecture.layers) > 1:
         losses, _ = _judge(data, _try_once(deep, many=True), splits)
@@ -352,9 +353,9 @@ def _choose_decay(n_rows: int) -> float:
     return min(0.3, 240.0 / n_rows)
 
 
-def _judge(data: Data, plan: Plan, splits: list[Split]) -> tuple[Floats, list[Model]]:
-    """Train on each split and give the losses on its other rows, and the models."""
-    losses, models = [], []
+def _judge(data: Data, plan: Plan, splits: list[Split]) -> tuple[Floats, list[Fitted]]:
+    """Train on each split and give the losses on its other rows, and what was trained."""
+    losses, trained = [], []
     target_scale = scale_targets(data, plan, list_rows(data))
     targets, weight = weigh_rows(data, plan, list_rows(data), target_scale)
     for split in splits:
@@ -364,10 +365,10 @@ def _judge(data: Data, plan: Plan, splits: list[Split]) -> tuple[Floats, list[Mo
             scores = (scores - target_scale.shift) / target_scale.scale
         out = split.outside
         losses.append(measure_loss(name_loss(plan.output), scores, targets[out], weight[out]))
-        models.append(fitted.model)
+        trained.append(fitted)
         if fitted.interrupted:
             raise _Stopped(fitted)
-    return np.array(losses), models
+    return np.array(losses), trained
 
 
 # ---- architectures ----

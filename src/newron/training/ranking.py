@@ -63,9 +63,10 @@ class Ranking:
         return out
 
     def _cuts(self) -> list[Floats]:
-        # Between two bins, so that a row of other data falls to the nearer one.
+        # Between two bins, so that a row of other data falls to the nearer one; above
+        # the lower bin also where no number lies between them.
         return [
-            low[1:] - 0.5 * (low[1:] - high[:-1])
+            np.maximum(low[1:] - 0.5 * (low[1:] - high[:-1]), np.nextafter(high[:-1], np.inf))
             for low, high in zip(self.lows, self.highs, strict=True)
         ]
 
@@ -89,13 +90,15 @@ def learn_ranking(
     fields: Sequence[Field],
     most_bins: int = MOST_BINS,
     weight: Floats | None = None,
+    *,
+    with_room: bool = False,
 ) -> Ranking:
     """Cut each column into at most so many bins.
 
     Up to that many distinct values have a bin each. More are joined so that bins
     hold about the same sum of square roots of frequencies: rare values, such as
     the few large gains of a skewed column, keep more bins than quantiles would
-    leave them.
+    leave them. ``with_room`` joins values that no number lies between.
     """
     lows, highs, gaps = [], [], []
     none = np.zeros(0)
@@ -108,6 +111,10 @@ def learn_ranking(
             highs.append(none)
             continue
         values, counts = np.unique(here[~gap] if gaps[-1] else here, return_counts=True)
+        if with_room and len(values):
+            apart = np.nextafter(values[:-1], np.inf) < values[1:]
+            first = np.flatnonzero(np.concatenate([[True], apart]))
+            values, counts = values[first], np.add.reduceat(counts, first)
         if len(values) > most_bins:
             size = np.sqrt(counts)
             middle = (np.cumsum(size) - 0.5 * size) / size.sum()

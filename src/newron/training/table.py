@@ -61,6 +61,8 @@ def _hash_rows(X: Floats, y: Floats) -> NDArray[np.uint64]:
             values = np.ascontiguousarray(column, np.float64) + 0.0
             values[np.isnan(values)] = np.nan  # of all its bit patterns, one
             bits = values.view(np.uint64)
+            if np.all(bits == bits[:1]):
+                continue  # a constant tells rows apart no more than no column
             keys = (keys ^ bits) * _MIX + _GOLDEN
             keys ^= keys >> _SHIFT
     return keys * _MIX
