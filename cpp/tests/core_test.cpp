@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include "core/evaluator.h"
@@ -68,12 +69,22 @@ std::vector<float> make_params(std::size_t n, std::uint64_t seed) {
   return params;
 }
 
-void test_gradients_follow_the_loss() {
-  const Data data(37, 3, 3);
+// Functions that would read the last channel read its place in its stead.
+std::vector<LayerShape> read_place(std::vector<LayerShape> shapes) {
+  for (LayerShape& shape : shapes) {
+    for (int& source : shape.source) source = source == 2 ? 3 : source;
+  }
+  return shapes;
+}
+
+void check_gradients(const Data& data, bool points) {
   for (int f = 0; f < count_functions(); ++f) {
     for (int g = 0; g < 5; ++g) {
       const int factors = count_kept(f, 3) == 3 ? 3 : 1;
-      Network network(3, {}, make_shapes(f, static_cast<Aggregation>(g), factors, 3, 4, 3));
+      const auto shapes =
+          make_shapes(f, static_cast<Aggregation>(g), factors, points ? 4 : 3, 4, 3);
+      const std::vector<Place> places(points ? 1 : 0, Place{2, 2, 0});
+      Network network(3, places, points ? read_place(shapes) : shapes);
       const NetworkView& net = network.view();
       std::vector<float> params = make_params(net.n_params, 5), gradient, unused;
       // Soft all the way, so that differences exist for Heaviside too.
@@ -96,6 +107,14 @@ void test_gradients_follow_the_loss() {
       EXPECT(close >= static_cast<int>(0.85 * static_cast<double>(params.size())));
     }
   }
+}
+
+void test_gradients_follow_the_loss() {
+  Data data(37, 3, 3);
+  check_gradients(data, false);
+  for (int i = 0; i < 37; i += 3)
+    data.x[static_cast<std::size_t>(3 * i + 2)] = kPoint * (1 + i % 2);
+  check_gradients(data, true);
 }
 
 std::vector<float> train(const NetworkView& net, const Data& data, int threads, int starts,
@@ -157,10 +176,16 @@ void test_prediction_is_the_same_in_blocks_and_threads() {
   for (int f = 0; f < count_functions(); ++f) {
     ExactShape shape = {f,      Aggregation::sum, Activation::identity, 1,          1,    {0, 1},
                         {0, 2}, {1, -2},          {0.5, 0.25},          {1.5, 2.5}, {0.1}};
+    shape.missing = {0.5, 1.0};
+    shape.level_begin = {0, 2, 2};  // the first column holds two categories
+    shape.levels = {0.25, 0.75};
     Evaluator evaluator({own, ranked}, {shape});
     std::vector<double> x, all(1000), one(1000), threaded(1000);
     Random random(3);
     for (int i = 0; i < 2000; ++i) x.push_back(static_cast<double>(random.below(100)) / 50.0);
+    for (int i = 0; i < 2000; i += 7) {
+      x[static_cast<std::size_t>(i)] = std::numeric_limits<double>::quiet_NaN();
+    }
     evaluator.score(x.data(), 1000, 2, all.data(), 1);
     evaluator.score(x.data(), 1000, 2, threaded.data(), 3);
     for (int i = 0; i < 1000; ++i) evaluator.score(x.data() + 2 * i, 1, 2, one.data() + i, 1);
@@ -213,9 +238,28 @@ void test_growing_lowers_the_objective_in_any_number_of_threads() {
         targets.push_back(static_cast<float>(label));
       }
     }
-    RankTable table = {rows,          columns,        outputs,        loss, ranks.data(),
-                       n_bins.data(), targets.data(), weights.data(), rows};
+    std::vector<int> ordered = n_bins, free(n_bins.size(), 0), directed = free;
+    RankTable table = {};
+    table.n_rows = rows;
+    table.n_columns = columns;
+    table.n_outputs = outputs;
+    table.loss = loss;
+    table.ranks = ranks.data();
+    table.n_bins = n_bins.data();
+    table.n_ordered = ordered.data();
+    table.monotone = free.data();
+    table.targets = targets.data();
+    table.weights = weights.data();
+    table.total_weight = rows;
     check_growth(table);
+    // The first column as categories, the second with a gap.
+    ordered[0] = 0;
+    ordered[1] -= 1;
+    check_growth(table);
+    directed[1] = 1;  // scores may only rise with the second column
+    table.monotone = directed.data();
+    check_growth(table);
+    table.monotone = free.data();
     std::vector<double> base;  // and on top of scores that are there already
     for (int i = 0; i < rows * outputs; ++i) base.push_back(0.01 * random.below(200) - 1.0);
     table.base = base.data();

@@ -126,7 +126,9 @@ def _describe_step(layer: Layer, e: int, name: str, has_gaps: bool) -> str:
 def _describe_levels(
     layer: Layer, e: int, name: str, labels: tuple[Label, ...], has_gaps: bool
 ) -> str:
-    words = [str(label) for label in labels] + (["missing"] if has_gaps else [])
+    # A category of that very name is not the gap.
+    words = ['"missing"' if label == "missing" else str(label) for label in labels]
+    words += ["missing"] if has_gaps else []
     values = [*layer.levels[e].tolist(), float(layer.gap_values[e])][: len(words)]
     if layer.processing == "heaviside":
         held = ", ".join(word for word, value in zip(words, values, strict=True) if value)
