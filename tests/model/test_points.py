@@ -346,3 +346,9 @@ class TestChecks:
         for values in (layer.levels[1], layer.missing):
             with pytest.raises(ValueError, match="read-only"):
                 values[0] = 0.5
+
+
+def test_thresholds_are_told_with_their_unit():
+    layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.5]], alpha=[1.0])
+    model = Model(Schema((Column("age", 20.0, 80.0, unit="years"),)), [layer], Targets(("y",)))
+    assert "[age ≥ 54.5 years]" in str(model)

@@ -53,10 +53,11 @@ def describe(model: Model) -> str:
     names = list(model.schema.names)
     labels = {i: c.categories for i, c in enumerate(model.schema.columns) if c.categories}
     gaps = {i for i, c in enumerate(model.schema.columns) if c.gaps}
+    units = {i: c.unit for i, c in enumerate(model.schema.columns) if c.unit}
     for number, layer in enumerate(model.layers, 1):
         own = _name_neurons(model, number)
         for j in range(layer.n_neurons):
-            lines += _describe_neuron(layer, j, own[j], names, _Points(labels, gaps))
+            lines += _describe_neuron(layer, j, own[j], names, _Points(labels, gaps, units))
         names += own
     return "\n".join(lines)
 
@@ -74,10 +75,11 @@ def _name_neurons(model: Model, number: int) -> list[str]:
 
 @dataclass(frozen=True)
 class _Points:
-    """The values without order of each input: its categories, and whether it has gaps."""
+    """What is told of inputs besides their names: categories, gaps and units."""
 
     labels: dict[int, tuple[Label, ...]]
     gaps: set[int]
+    units: dict[int, str]
 
 
 def _describe_neuron(
@@ -107,19 +109,20 @@ def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:
     if len(layer.levels[e]):
         return _describe_levels(layer, e, name, points.labels[int(layer.source[e])], has_gaps)
     if layer.processing == "heaviside":
-        return f"[{_describe_step(layer, e, name, has_gaps)}]"
+        return f"[{_describe_step(layer, e, name, has_gaps, points)}]"
     told = _describe_curve(layer, e, name)
     return f"{told} ({format_number(missing)} if missing)" if has_gaps else told
 
 
-def _describe_step(layer: Layer, e: int, name: str, has_gaps: bool) -> str:
+def _describe_step(layer: Layer, e: int, name: str, has_gaps: bool, points: _Points) -> str:
     w, b = float(layer.w[e, 0]), float(layer.b[e, 0])
     missing = has_gaps and layer.gap_values[e] == 1.0
     if w == 0.0:
         return f"{name} not missing" if has_gaps and not missing else "always"
     if missing and abs(b) >= NEVER:
         return f"{name} missing"
-    told = f"{name} {'≥' if w > 0 else '≤'} {format_number(b)}"
+    unit = points.units.get(int(layer.source[e]), "")
+    told = f"{name} {'≥' if w > 0 else '≤'} {format_number(b)} {unit}".rstrip()
     return f"{told} or missing" if missing else told
 
 
