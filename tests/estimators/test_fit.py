@@ -291,6 +291,13 @@ class TestArchitectures:
 
 
 class TestInterruption:
+    @pytest.fixture(autouse=True)
+    def _listen(self):
+        # A shell starts what runs in the background with Ctrl-C ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        yield
+        signal.signal(signal.SIGINT, before)
+
     def test_ctrl_c_keeps_the_best_so_far_with_a_warning(self):
         X, y = make_blobs(n=2000, columns=10)
         model = NewronClassifier("tanh_prod", hidden_layer_sizes=(16,), max_iter=10**6, n_init=2)
