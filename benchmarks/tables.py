@@ -1,9 +1,8 @@
 """``python -m benchmarks.tables``: tables as they are against one-hot, imputed columns.
 
 ``raw`` fits the default recipe on raw frames, with their categories and gaps, and on
-one-hot columns with medians in the gaps: adult on its official parts, the others in the
-same five folds. ``speed`` times fits of adult, newron on the raw frame and others on
-one-hot columns, in turns.
+one-hot columns with medians in the gaps, in the same five folds. ``speed`` times fits of
+adult, newron on the raw frame and others on one-hot columns, in turns.
 """
 
 from __future__ import annotations
@@ -45,12 +44,11 @@ Split = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of the fits: a score, a size and a time for each split."""
+    """What came of the fits: a score, a size and a time for each fold."""
 
     scores: list[float]
     sizes: list[float]
     seconds: list[float]
-    n_test: int
 
     @property
     def accuracy(self) -> float:
@@ -59,10 +57,8 @@ class Outcome:
 
     @property
     def spread(self) -> float:
-        """The standard deviation over folds, or of one test part the binomial error."""
-        if len(self.scores) > 1:
-            return statistics.stdev(self.scores)
-        return float(np.sqrt(self.accuracy * (1 - self.accuracy) / self.n_test))
+        """The standard deviation over folds."""
+        return statistics.stdev(self.scores)
 
 
 # ---- tables ----
@@ -72,8 +68,6 @@ def load_table(name: str, most: int | None) -> tuple[pd.DataFrame, pd.Series, li
     """Give a raw frame, its classes, and the rows to train and to test on."""
     table = datasets.load(name.removesuffix(UNORDERED))
     X = table.X.astype("category") if name.endswith(UNORDERED) else table.X
-    if table.train is not None and table.test is not None:
-        return X, table.y, [(draw(table.train, most), draw(table.test, most))]
     rows = draw(np.arange(len(X)), most)
     folds = StratifiedKFold(5, shuffle=True, random_state=SEED).split(rows, table.y.iloc[rows])
     return X, table.y, [(rows[a], rows[b]) for a, b in folds]
@@ -107,8 +101,8 @@ def report_raw(report: Report, names: Sequence[str], most: int | None, jobs: int
         f"`NewronClassifier(processing, random_state={SEED}, n_jobs={jobs})`, the default recipe, "
         "on the raw frame of `newron.datasets` and on one-hot columns with the median of the "
         "training rows in gaps. Accuracy in %, in five folds, the same for both, ± their "
-        "standard deviation; adult on its official test part, ± the binomial standard error. "
-        "The last column says whether raw is below one-hot by no more than the ± of one-hot. "
+        "standard deviation. The last column says whether raw is below one-hot by no more than "
+        "the ± of one-hot. "
         "Size: conditions of a grown network, else functions; it and the seconds of a fit are "
         "raw / one-hot, means over the folds. `car` has neither categories nor gaps, so that "
         f"both are the same input, fitted once; `car{UNORDERED}` reads its columns, which are "
@@ -153,7 +147,7 @@ def try_table(
     jobs: int,
 ) -> Outcome:
     """Fit and test on every split of a table, as a view shows it."""
-    outcome = Outcome([], [], [], n_test=len(splits[0][1]))
+    outcome = Outcome([], [], [])
     for train, test in splits:
         table = view(X, train)
         model = make_newron(processing, jobs)

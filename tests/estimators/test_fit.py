@@ -43,6 +43,15 @@ class TestSameSeedSameResult:
         assert models[0].model_ == models[1].model_ == models[2].model_
         assert models[0].loss_curve_ == models[1].loss_curve_
 
+    def test_where_a_restart_makes_no_error(self):
+        # Later restarts end wherever the threads have come to: they must not be chosen.
+        X, y = make_monk2()
+        settings = {"hidden_layer_sizes": (1, 2), "recipe": "gradient", "n_init": 20}
+        alone = NewronClassifier(**settings, random_state=3).fit(X, y)
+        for n_jobs in (2, 3, 5):
+            together = NewronClassifier(**settings, random_state=3, n_jobs=n_jobs).fit(X, y)
+            assert together.model_ == alone.model_
+
     def test_where_a_large_batch_is_split_over_threads(self):
         X, y = make_blobs(5000, columns=20)
         models = [

@@ -77,7 +77,8 @@ def train_all(
 ) -> list[Trained]:
     """Train all starts.
 
-    The result lists those with a finite loss, in the order of their starts.
+    The result lists those with a finite loss, in the order of their starts, up to the
+    first without an error where the recipe ends there.
 
     With ``resume`` the first start goes on with that state of Adam. With
     ``measure_start`` the starts themselves count among the weights that may be
@@ -101,6 +102,10 @@ def train_all(
         trainer.resume(0, resume.mean, resume.square, resume.steps)
     runs = [trainer.run(i) for i in range(len(starts))]
     interrupted = _advance(trainer, runs, recipe, callbacks)
+    if recipe.stop_at_zero_error:
+        # How far later runs came depends on the threads: they must not be seen.
+        first = next((i for i, run in enumerate(runs) if run.wrong == 0), len(runs))
+        runs = runs[: first + 1]
     trained = [_collect(run, number, interrupted) for number, run in enumerate(runs)]
     finite = [each for each in trained if each is not None]
     if not finite:
