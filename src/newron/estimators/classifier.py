@@ -65,6 +65,9 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         Restarts, run in parallel; the one of the lowest loss is kept.
     max_terms : int, default 60
         Terms of a grown network at most; inner rows decide how many it gets.
+    pruning : bool, default False
+        Whether fit prunes the network afterwards, as :meth:`prune` does: fewer
+        conditions, for five more fits. ``partial_fit`` does not prune.
     categorical_features : "from_dtype", array-like or None, default "from_dtype"
         Which columns are categories: by their dtype (text, categorical, enum,
         boolean), or names, places or a mask.
@@ -105,6 +108,9 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     path_ : GrowPath or None
         Of a grown network: ``path_[n]`` is the model of its first n terms,
         ``path_.loss`` and ``path_.inner_loss`` tell what each number costs.
+    prune_path_ : PrunePath or None
+        Of a pruned network: ``prune_path_[n]`` is the model with at most n
+        conditions, ``prune_path_.to_frame()`` tells what each number costs.
 
     Examples
     --------
@@ -143,6 +149,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         validation_fraction: float = 0.2,
         n_init: int | None = None,
         max_terms: int = 60,
+        pruning: bool = False,
         categorical_features: Any = "from_dtype",
         handle_unknown: str = "missing",
         monotonic_cst: Any = None,
@@ -173,6 +180,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             validation_fraction=validation_fraction,
             n_init=n_init,
             max_terms=max_terms,
+            pruning=pruning,
             categorical_features=categorical_features,
             handle_unknown=handle_unknown,
             monotonic_cst=monotonic_cst,
@@ -225,11 +233,14 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         rows, targets = self._read_table(X, y, reset=first)
         labels = self._read_labels(targets)
         known = self._read_classes(labels, classes, first)
+        self._check_known(labels, known)
+        weight = self._read_weights(sample_weight, rows)
+        return self._fit_labels(rows, labels, known, weight, one_pass=True)
+
+    def _check_known(self, labels: NDArray[Any], known: NDArray[Any]) -> None:
         unknown = np.setdiff1d(labels, known)
         if len(unknown):
             raise InputError(f"expected classes {known.tolist()}, got {unknown.tolist()[0]!r} in y")
-        weight = self._read_weights(sample_weight, rows)
-        return self._fit_labels(rows, labels, known, weight, one_pass=True)
 
     def _read_labels(self, y: Any) -> NDArray[Any]:
         check_classification_targets(y)
@@ -262,13 +273,26 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         *,
         one_pass: bool = False,
     ) -> Self:
-        numbers = np.searchsorted(classes, labels)
-        data = Data(X, numbers[:, None].astype(np.float64), weight, self._fields)
         output = _name_classes(classes)
-        class_weight = self._weigh_classes(numbers, classes, weight)
+        data, class_weight = self._make_data(X, labels, classes, weight)
         self._fit_data(data, output, class_weight, one_pass=one_pass)
         self.classes_ = classes
         return self
+
+    def _make_data(
+        self, X: Floats, labels: NDArray[Any], classes: NDArray[Any], weight: Floats | None
+    ) -> tuple[Data, Floats | None]:
+        numbers = np.searchsorted(classes, labels)
+        data = Data(X, numbers[:, None].astype(np.float64), weight, self._fields)
+        return data, self._weigh_classes(numbers, classes, weight)
+
+    def _read_again(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Data, Floats | None]:
+        rows, targets = self._read_table(X, y, reset=False)
+        labels = self._read_labels(targets)
+        self._check_known(labels, self.classes_)
+        return self._make_data(rows, labels, self.classes_, self._read_weights(sample_weight, rows))
 
     def _weigh_classes(
         self, numbers: NDArray[np.intp], classes: NDArray[Any], weight: Floats | None

@@ -39,6 +39,10 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     loss_curve_ : list of float
         The squared error of the scaled targets after each epoch.
     best_loss_ : float
+    path_ : GrowPath or None
+    prune_path_ : PrunePath or None
+        Of a pruned network: ``prune_path_[n]`` is the model with at most n
+        conditions, ``prune_path_.to_frame()`` tells what each number costs.
 
     Examples
     --------
@@ -79,6 +83,17 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         reset: bool,
         one_pass: bool = False,
     ) -> Self:
+        data, flat = self._read_amounts(X, y, sample_weight, reset=reset)
+        n = data.y.shape[1]
+        names = ["y"] if flat else [f"y{k}" for k in range(1, n + 1)]
+        self._fit_data(data, Targets(tuple(names)), None, one_pass=one_pass)
+        self._flat = flat
+        return self
+
+    def _read_amounts(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> tuple[Data, bool]:
+        """Read a table; tell also whether y is one column without a second axis."""
         rows, targets = self._read_table(
             X, y, reset=reset, sample_weight=sample_weight, multi_output=True, y_numeric=True
         )
@@ -87,11 +102,16 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         if not np.abs(table).max() <= _LARGEST_TARGET:
             raise InputError(f"expected targets within ±{_LARGEST_TARGET:g}, got larger ones")
         weight = self._read_weights(sample_weight, rows)
-        data = Data(rows, table, weight, self._fields)
-        names = ["y"] if amounts.ndim == 1 else [f"y{k}" for k in range(1, table.shape[1] + 1)]
-        self._fit_data(data, Targets(tuple(names)), None, one_pass=one_pass)
-        self._flat = amounts.ndim == 1
-        return self
+        return Data(rows, table, weight, self._fields), amounts.ndim == 1
+
+    def _read_again(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Data, Floats | None]:
+        data, _ = self._read_amounts(X, y, sample_weight, reset=False)
+        wanted = self.model_.output.n_scores
+        if data.y.shape[1] != wanted:
+            raise InputError(f"expected {wanted} targets, as in fit, got {data.y.shape[1]}")
+        return data, None
 
     def predict(self, X: ArrayLike) -> Floats:
         """Give the amounts: (n_rows,), or (n_rows, n_targets) as y was."""

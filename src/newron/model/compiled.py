@@ -23,7 +23,7 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
     evaluator = _core.Evaluator()
     channel_of = _add_channels(evaluator, schema, layers)
     n_inputs, n_channels = len(schema), len(channel_of)
-    for layer in layers:
+    for layer in (*layers[:-1], layers[-1].scaled):
         channels = [
             channel_of[int(s), bool(r)] if s < n_inputs else int(s) - n_inputs + n_channels
             for s, r in zip(layer.source, layer.rank_flags, strict=True)

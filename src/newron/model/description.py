@@ -119,7 +119,7 @@ def _describe_step(layer: Layer, e: int, name: str, has_gaps: bool, points: _Poi
     missing = has_gaps and layer.gap_values[e] == 1.0
     if w == 0.0:
         return f"{name} not missing" if has_gaps and not missing else "always"
-    if missing and abs(b) >= NEVER:
+    if missing and w * b >= NEVER * abs(w):
         return f"{name} missing"
     unit = points.units.get(int(layer.source[e]), "")
     told = f"{name} {'≥' if w > 0 else '≤'} {format_number(b)} {unit}".rstrip()

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,12 @@ from newron.model.frame import Field, encode_table, is_plain
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
 from newron.model.schema import Schema
+
+if TYPE_CHECKING:
+    from newron.reading.explanation import Explanation
+    from newron.reading.fuzzy import FuzzyRules
+    from newron.reading.shapes import Shapes
+    from newron.rules.ruleset import RuleSet
 
 __all__ = ["Model"]
 
@@ -124,6 +130,7 @@ class Model:
         """Give the scores of rows as :meth:`read` gives them."""
         out = np.empty((len(rows), self.output.n_scores))
         evaluator = self._evaluator if compiled else None
+        divisors = self.layers[-1].divisors
         # In blocks where the table must be copied, so that the copy stays small.
         ready = rows.dtype == np.float64 and rows.flags.c_contiguous and evaluator is not None
         block = len(rows) if ready else _BLOCK
@@ -133,6 +140,8 @@ class Model:
                 out[first : first + block] = evaluate(self.schema, self.layers, part)
             else:
                 evaluator.score(part, out[first : first + block], n_threads)
+                if divisors is not None:
+                    out[first : first + block] /= divisors
         return out
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -183,6 +192,46 @@ class Model:
         from newron.model.compiled import make_evaluator
 
         return make_evaluator(self.schema, self.layers)
+
+    # ---- reading ----
+
+    def rules(self, *, form: str = "shortest", seconds: float = 5.0) -> RuleSet:
+        """Give the rules of a crisp network, see :func:`newron.rules.extract`."""
+        from newron.rules.extraction import extract
+
+        return extract(self, form=form, seconds=seconds)
+
+    def shapes(self) -> Shapes:
+        """Tell what every function does over the observed range of what it reads."""
+        from newron.reading.shapes import read_shapes
+
+        return read_shapes(self)
+
+    def crisp(self, X: ArrayLike | None = None) -> Model:
+        """Give the nearest network whose functions are all 0 or 1.
+
+        With rows X its last weights are set anew, so that it says more nearly the same of
+        them. It is another network: :func:`newron.reading.measure_fidelity` tells how often
+        the two agree.
+        """
+        from newron.reading.crispness import make_crisp
+
+        return make_crisp(self, X)
+
+    def fuzzy(self) -> FuzzyRules:
+        """Tell a smooth network as fuzzy rules: direction, place and sharpness."""
+        from newron.reading.fuzzy import tell_fuzzy
+
+        return tell_fuzzy(self)
+
+    def explain(self, row: Any, **settings: Any) -> Explanation:
+        """Give the path of one row through the network, and what would change its class.
+
+        ``settings`` are those of :func:`newron.reading.explanation.explain`.
+        """
+        from newron.reading.explanation import explain
+
+        return explain(self, row, **settings)
 
     # ---- as a value ----
 

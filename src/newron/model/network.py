@@ -36,6 +36,10 @@ Integers = NDArray[np.int32]
 _MOST = {"w": 1e300, "b": 1e300, "alpha": 1e100, "centre": 1e100}
 LARGEST_INPUT = 1e300
 
+# Weights of so many decimals, and with sums so large, are added as whole numbers.
+_MOST_DECIMALS = 15
+_MOST_WHOLE = 2.0**50
+
 
 @dataclass(frozen=True, eq=False)
 class Layer:
@@ -144,7 +148,7 @@ class Layer:
 
     def _check_points(self, functions: Processing) -> None:
         """Check what functions say of gaps and categories."""
-        for values in (self.gap_values, *self.levels):
+        for values in (self.gap_values, *filter(len, self.levels)):
             if not np.all(np.abs(values) <= _MOST["alpha"]):
                 raise ModelError(f"a level is not a number within ±{_MOST['alpha']}")
             if functions.bounded and not np.all((values >= 0.0) & (values <= 1.0)):
@@ -185,6 +189,53 @@ class Layer:
             table[:count, j] = np.arange(first, first + count)
         table.flags.writeable = False
         return table
+
+    @cached_property
+    def divisors(self) -> Floats | None:
+        """What to divide whole scores by, for each neuron; None where weights are not decimals.
+
+        Where conditions are weighed by short decimals, the network takes these as whole
+        numbers and divides at the end. So sums have no rounding, and a tie is a tie in
+        whatever order they are added.
+        """
+        if self.activation != "identity" or self.aggregation == "product":
+            return None
+        if not get_processing(self.processing).crisp:
+            return None
+        scale = self._find_scale()
+        if scale is None:
+            return None
+        counts = np.maximum(np.diff(self.begin), 1) if self.aggregation == "mean" else 1.0
+        divisors = np.full(self.n_neurons, scale) * counts
+        divisors.flags.writeable = False
+        return divisors
+
+    def _find_scale(self) -> float | None:
+        """Give the power of ten that makes whole numbers of all weights and centres."""
+        alpha = np.ones(len(self.source)) if self.alpha is None else self.alpha
+        numbers = alpha if self.centre is None else np.append(alpha, self.centre)
+        most = float(max(len(numbers), 1))
+        for digits in range(_MOST_DECIMALS + 1):
+            scale = 10.0**digits
+            whole = np.round(numbers * scale)
+            if np.abs(whole).max(initial=1.0) * most >= _MOST_WHOLE:
+                return None
+            if np.array_equal(whole / scale, numbers):
+                return scale
+        return None
+
+    @cached_property
+    def scaled(self) -> Layer:
+        """The layer with whole numbers for weights: its scores are ``divisors`` times."""
+        if self.divisors is None:
+            return self
+        scale = self._find_scale() or 1.0
+        alpha = np.ones(len(self.source)) if self.alpha is None else self.alpha
+        return self.replace(
+            aggregation="sum" if self.aggregation == "mean" else self.aggregation,
+            alpha=np.round(alpha * scale),
+            centre=None if self.centre is None else np.round(self.centre * self.divisors),
+        )
 
     def replace(self, **changes: Any) -> Layer:
         """Give a copy with some fields changed."""
@@ -235,7 +286,11 @@ def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
     # A product may overflow on its way into a bounded function, and gaps are NaN.
     with np.errstate(over="ignore", invalid="ignore"):
         for layer in layers:
-            out = _evaluate_layer(layer, schema, signals, ranks)
+            divisors = layer.divisors if layer is layers[-1] else None
+            part = layer if divisors is None else layer.scaled
+            out = _evaluate_layer(part, schema, signals, ranks)
+            if divisors is not None:
+                out = out / divisors
             signals = np.concatenate([signals, out], axis=1)
     return signals[:, signals.shape[1] - layers[-1].n_neurons :]
 

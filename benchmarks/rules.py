@@ -1,0 +1,468 @@
+"""``python -m benchmarks.rules``: how right and how long rules are, beside other learners'.
+
+``monk2`` counts over seeds how often the rule of MONK-2 is found. ``tables`` compares
+accuracy and literals with a decision tree, FIGS and RIPPER on the paper's tables, on the
+same rows. ``time`` tells how long it takes to read Heaviside networks and to prove it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import StratifiedKFold
+
+from benchmarks.report import Report, open_report
+from benchmarks.rivals import RIVALS, Rival, describe_rivals
+from benchmarks.tables import Split, draw, tell
+from newron import NewronClassifier, datasets
+from newron.demo import load_training_rows, make_monk2
+from newron.rules import Proof, RuleSet
+
+SEED = 0
+PARTS = ("monk2", "tables", "time")
+# MONK's training parts are rows of the test part again, so that folds would not be honest.
+SPLIT = ("monks-1", "monks-2", "monks-3", "adult")
+MONK2 = "exactly 2 of [x1 = 1; x2 = 1; x3 = 1; x4 = 1; x5 = 1; x6 = 1]"
+VARIANTS = ("newron", "newron pruned")
+GOAL_SEEDS, GOAL_TABLES, GOAL_SECONDS = 0.95, 15, 10.0
+PROOF_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit."""
+
+    folds: int
+    rows: int | None
+    jobs: int
+    tolerance: float
+    prune: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A network's rules: how they came about, and what was proved."""
+
+    form: str
+    literals: int
+    fit_seconds: float
+    seconds: float  # of extraction and minimisation
+    proof: Proof
+    differ: int  # test rows of which network and rules say different things
+
+    @property
+    def total(self) -> float:
+        """The seconds of extraction, minimisation and proof."""
+        return self.seconds + self.proof.seconds
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a model on each split: which test rows are right, and its sizes."""
+
+    right: list[np.ndarray]
+    sizes: list[tuple[int, ...]]
+
+    @property
+    def accuracy(self) -> float:
+        """The mean accuracy."""
+        return statistics.mean(float(np.mean(right)) for right in self.right)
+
+    def measure(self, which: int) -> float:
+        """Give the mean of one of the sizes."""
+        return statistics.mean(sizes[which] for sizes in self.sizes)
+
+    def compare(self, other: Outcome) -> tuple[float, float]:
+        """Give how much more accurate it is than another, and the standard error of that.
+
+        The error is that of the paired differences of folds, or of one test part's rows.
+        """
+        pairs = zip(self.right, other.right, strict=True)
+        by_row = [a.astype(float) - b.astype(float) for a, b in pairs]
+        found = by_row[0] if len(by_row) == 1 else np.array([np.mean(d) for d in by_row])
+        error = float(np.std(found, ddof=1) / np.sqrt(len(found)))
+        return float(np.mean(found)), error
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, and what came of each model on it; a text where there is nothing."""
+
+    name: str
+    y: pd.Series
+    splits: list[Split]
+    outcomes: dict[str, Outcome | str]
+    readings: dict[str, list[Reading]]
+
+
+# ---- MONK-2 ----
+
+
+def report_monk2(report: Report, n_seeds: int, jobs: int) -> None:
+    """Count how often the rule of MONK-2 is found."""
+    everything = make_monk2()
+    report.say(
+        f'\n## MONK-2, seeds 0 to {n_seeds - 1}\n\n`NewronClassifier("heaviside", '
+        'random_state=seed)`, the default recipe. "Found": `rules()` are one rule, '
+        f"`If {MONK2}`, 6 literals, proved equal to the network. "
+        f"Goal: {GOAL_SEEDS:.0%} with 432 rows."
+    )
+    rows = []
+    for name, (X, y) in (("432", everything), ("169", load_training_rows())):
+        solved, found, literals, begin = 0, 0, [], time.perf_counter()
+        for seed in range(n_seeds):
+            model = NewronClassifier("heaviside", random_state=seed, n_jobs=jobs).fit(X, y)
+            rules = model.rules()
+            right = bool((rules.predict(everything[0]) == everything[1]).all())
+            solved += right
+            found += is_monk2(rules)
+            literals.append(rules.n_literals)
+            if not right:
+                tell(f"monk2, {name} rows, seed {seed}: {rules!r} is not right on all 432")
+        seconds = (time.perf_counter() - begin) / n_seeds
+        cells = [f"{solved} of {n_seeds}", f"{found} of {n_seeds}"]
+        cells += [f"{statistics.mean(literals):.1f}", f"{max(literals)}", f"{seconds:.2f}"]
+        rows.append([name, *cells])
+    head = ["training rows", "right on all 432", "found", "literals, mean", "most", "seconds each"]
+    report.table(head, rows)
+
+
+def is_monk2(rules: RuleSet) -> bool:
+    """Tell whether rules are those of MONK-2, and proved."""
+    first = rules.to_text(notes=False).splitlines()[0]
+    return first == f"If {MONK2}, then class 1" and rules.n_literals == 6 and bool(rules.proof)
+
+
+# ---- fitting ----
+
+
+def try_table(name: str, rivals: Sequence[Rival], settings: Settings) -> Table:
+    """Fit and test every model on every split of a table."""
+    X, y, splits = load_splits(name, settings)
+    table = Table(name, y, splits, {}, {})
+    variants = VARIANTS if settings.prune else VARIANTS[:1]
+    outcomes = {variant: Outcome([], []) for variant in variants}
+    for split in splits:
+        for variant, (right, reading) in read_newron(X, y, split, settings).items():
+            outcomes[variant].right.append(right)
+            outcomes[variant].sizes.append((reading.literals,))
+            table.readings.setdefault(variant, []).append(reading)
+    for variant, outcome in outcomes.items():
+        table.outcomes[variant] = outcome
+        tell_outcome(table, variant)
+    for rival in rivals:
+        table.outcomes[rival.name] = rival.refuse(y) or try_rival(rival, X, y, splits)
+        tell_outcome(table, rival.name)
+    return table
+
+
+def load_splits(name: str, settings: Settings) -> tuple[pd.DataFrame, pd.Series, list[Split]]:
+    """Give a raw frame, its classes, and the rows to train and to test on."""
+    table = datasets.load(name)
+    X, y = table.X, table.y
+    if name in SPLIT:
+        return X, y, [(draw(table.train, settings.rows), draw(table.test, settings.rows))]
+    rows = draw(np.arange(len(X)), settings.rows)
+    folds = StratifiedKFold(settings.folds, shuffle=True, random_state=SEED)
+    return X, y, [(rows[a], rows[b]) for a, b in folds.split(rows, y.iloc[rows])]
+
+
+def read_newron(
+    X: pd.DataFrame, y: pd.Series, split: Split, settings: Settings
+) -> dict[str, tuple[np.ndarray, Reading]]:
+    """Fit, prune, read and prove; give which test rows the rules alone have right."""
+    train, test = split
+    begin = time.perf_counter()
+    model = NewronClassifier("heaviside", random_state=SEED, n_jobs=settings.jobs)
+    models = {VARIANTS[0]: model.fit(X.iloc[train], y.iloc[train])}
+    seconds = {VARIANTS[0]: time.perf_counter() - begin}
+    if settings.prune:
+        models[VARIANTS[1]] = model.prune(
+            X.iloc[train], y.iloc[train], tolerance=settings.tolerance
+        )
+        seconds[VARIANTS[1]] = time.perf_counter() - begin
+    out = {}
+    for variant, fitted in models.items():
+        begin = time.perf_counter()
+        rules = fitted.rules()
+        read = time.perf_counter() - begin
+        proof = rules.prove(PROOF_SECONDS)
+        said = rules.predict(X.iloc[test])
+        differ = int((said != fitted.predict(X.iloc[test])).sum())
+        reading = Reading(rules.form, rules.n_literals, seconds[variant], read, proof, differ)
+        out[variant] = (said == y.iloc[test].to_numpy(), reading)
+    return out
+
+
+def try_rival(
+    rival: Rival, X: pd.DataFrame, y: pd.Series, splits: Sequence[Split]
+) -> Outcome | str:
+    """Fit and test a rival; its errors are not ours."""
+    outcome = Outcome([], [])
+    for train, test in splits:
+        try:
+            told = rival.learn(X, y, train, test)
+        except Exception as error:
+            tell(f"{rival.name} failed: {type(error).__name__}: {error}")
+            return "failed"
+        outcome.right.append(told.said == y.iloc[test].to_numpy())
+        outcome.sizes.append(told.sizes)
+    return outcome
+
+
+def tell_outcome(table: Table, model: str) -> None:
+    """Show progress."""
+    outcome = table.outcomes[model]
+    if isinstance(outcome, str):
+        tell(f"{table.name}, {model}: {outcome}")
+        return
+    sizes = [outcome.measure(k) for k in range(len(outcome.sizes[0]))]
+    told = f"{100 * outcome.accuracy:.2f} %, {' / '.join(f'{n:.1f}' for n in sizes)} literals"
+    for reading in table.readings.get(model, []):
+        told += f"; {reading.form} {reading.literals}, {reading.fit_seconds:.1f} s fit, "
+        told += f"{reading.seconds:.2f} s, {reading.proof.method} {reading.proof.seconds:.2f} s"
+        if not reading.proof or reading.differ:
+            told += f" ({reading.proof} {reading.differ} test rows differ)"
+    tell(f"{table.name}, {model}: {told}")
+
+
+# ---- accuracy and literals ----
+
+
+def report_tables(report: Report, tables: Sequence[Table], settings: Settings) -> None:
+    """One row for each table, and on how many newron is at least as right and shorter."""
+    report.say(
+        "\n## Accuracy and literals\n\n"
+        f'`NewronClassifier("heaviside", random_state={SEED}, n_jobs={settings.jobs})`, the '
+        "default recipe, and the same pruned on its training rows, "
+        f"`prune(X, y, tolerance={settings.tolerance:g})`, on raw frames with categories and "
+        "gaps. The MONK's and adult on their official parts, the others in "
+        f"{settings.folds} stratified folds (seed {SEED}), the same for all. Accuracy in %, of "
+        "newron's rules as `rules().predict` follows them, not of the network. Literals: "
+        "`rules().n_literals`, conditions on one column as printed, a group that is named and "
+        "used again once more. Means over the folds."
+    )
+    report.say(f"\n{describe_rivals()}")
+    models = list(tables[0].outcomes)
+    counts = {rival.name: rival.counts for rival in RIVALS}
+    head = ["table", "rows", "classes"]
+    for model in models:
+        head += [model, *counts.get(model, ("literals",))]
+    rows = []
+    for table in tables:
+        n_rows = sum(map(len, table.splits[0]))
+        row = [table.name, str(n_rows), str(table.y.nunique())]
+        for model in models:
+            row += list_cells(table.outcomes[model], len(counts.get(model, (1,))))
+        rows.append(row)
+    report.table(head, rows)
+    for variant in VARIANTS:
+        report_against_tree(report, tables, variant)
+    report_summary(report, tables)
+
+
+def list_cells(outcome: Outcome | str, n_sizes: int) -> list[str]:
+    """Give accuracy and sizes, or why there are none."""
+    if isinstance(outcome, str):
+        return [outcome, *[""] * n_sizes]
+    sizes = [f"{outcome.measure(k):.1f}" for k in range(n_sizes)]
+    return [f"{100 * outcome.accuracy:.1f}", *sizes]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Newron's rules against the tree on one table."""
+
+    difference: float
+    error: float
+    literals: float
+    tree: tuple[float, float]  # splits, rule literals
+
+    @property
+    def accurate(self) -> tuple[bool, bool]:
+        """Whether it is as right or more, and whether within one standard error."""
+        return self.difference >= -1e-12, self.difference >= -self.error - 1e-12
+
+    @property
+    def shorter(self) -> tuple[bool, bool]:
+        """Whether it has fewer literals than splits, and than rule literals."""
+        return self.literals < self.tree[0], self.literals < self.tree[1]
+
+
+def judge(table: Table, variant: str) -> Verdict | None:
+    """Compare with the tree; None where there is nothing to compare."""
+    ours, tree = table.outcomes[variant], table.outcomes["tree"]
+    if isinstance(ours, str) or isinstance(tree, str):
+        return None
+    difference, error = ours.compare(tree)
+    return Verdict(difference, error, ours.measure(0), (tree.measure(0), tree.measure(1)))
+
+
+def report_against_tree(report: Report, tables: Sequence[Table], variant: str) -> None:
+    """Tell table by table whether newron is as right as the tree and shorter."""
+    judged = [(table.name, judge(table, variant)) for table in tables]
+    if not any(verdict for _, verdict in judged):
+        return
+    report.say(
+        f"\n### {variant} against the tree\n\nThe difference of the accuracies in points, ± the "
+        "standard error of the paired differences of the folds (of the rows, where there is one "
+        "test part)."
+    )
+    rows = [
+        [
+            name,
+            f"{round(100 * v.difference, 2) + 0.0:+.2f} ± {100 * v.error:.2f}",
+            *("yes" if yes else "no" for yes in v.accurate),
+            f"{v.literals:.1f}",
+            *(
+                f"{n:.1f} {'yes' if less else 'no'}"
+                for n, less in zip(v.tree, v.shorter, strict=True)
+            ),
+        ]
+        for name, v in judged
+        if v is not None
+    ]
+    head = ["table", "difference", "≥ tree", "≥ within error", "literals", "splits: fewer?",
+            "rule literals: fewer?"]  # fmt: skip
+    report.table(head, rows)
+
+
+def report_summary(report: Report, tables: Sequence[Table]) -> None:
+    """Count the tables on which newron is as right as the tree and shorter."""
+    report.say(
+        f"\n### Summary\n\nOf {len(tables)} tables, the number on which newron is as right as the "
+        "tree, has fewer literals, and both. "
+        f"Goal: both on at least {GOAL_TABLES} of {len(datasets.names())}."
+    )
+    rows = []
+    for variant in VARIANTS:
+        verdicts = [v for table in tables if (v := judge(table, variant)) is not None]
+        for a, accuracy in enumerate(("equal or better", "within one standard error")):
+            for s, size in enumerate(("splits", "rule literals")):
+                accurate = sum(v.accurate[a] for v in verdicts)
+                shorter = sum(v.shorter[s] for v in verdicts)
+                both = sum(v.accurate[a] and v.shorter[s] for v in verdicts)
+                rows.append([variant, accuracy, size, str(accurate), str(shorter), str(both)])
+    head = ["", "accuracy", "tree counted by", "as right", "fewer literals", "both"]
+    report.table(head, rows)
+
+
+# ---- time ----
+
+
+def report_time(report: Report, tables: Sequence[Table]) -> None:
+    """Tell how long reading and proving take."""
+    report.say(
+        "\n## Seconds of reading and of proof\n\nOf the Heaviside networks above: the longest of "
+        "extraction and minimisation (`rules()`), of proof, and of both together; how many were "
+        "proved equal, by which method; on how many test rows network and rules say different "
+        "things (values outside of the domain for which rules are proved). "
+        f"Goal: each network of the default recipe read and proved within {GOAL_SECONDS:g} s."
+    )
+    notes = []
+    for variant in VARIANTS:
+        rows, slowest, proved, total = [], (0.0, ""), 0, 0
+        for table in tables:
+            readings = table.readings.get(variant)
+            if not readings:
+                continue
+            rows.append([table.name, *list_times(readings)])
+            slowest = max(slowest, (max(r.total for r in readings), table.name))
+            proved += sum(bool(r.proof) for r in readings)
+            total += len(readings)
+            notes += [
+                f"{variant}, {table.name}, split {k}: {r.proof}"
+                for k, r in enumerate(readings)
+                if not r.proof
+            ]
+        if not rows:
+            continue
+        report.say(f"\n### {variant}")
+        head = ["table", "networks", "forms", "literals", "fit", "extraction", "proof", "both",
+                "methods", "proved", "rows that differ"]  # fmt: skip
+        report.table(head, rows)
+        held = "held" if slowest[0] <= GOAL_SECONDS and proved == total else "missed"
+        report.say(
+            f"{proved} of {total} proved; the slowest takes {slowest[0]:.1f} s ({slowest[1]}). "
+            f"Goal {held}."
+        )
+    for note in notes:
+        report.say(f"- {note}")
+
+
+def list_times(readings: Sequence[Reading]) -> list[str]:
+    """Give the cells of a row."""
+    return [
+        str(len(readings)),
+        tally(r.form for r in readings),
+        f"{min(r.literals for r in readings)}–{max(r.literals for r in readings)}",
+        f"{statistics.mean(r.fit_seconds for r in readings):.1f}",
+        f"{max(r.seconds for r in readings):.2f}",
+        f"{max(r.proof.seconds for r in readings):.2f}",
+        f"{max(r.total for r in readings):.2f}",
+        tally(r.proof.method for r in readings),
+        f"{sum(bool(r.proof) for r in readings)}",
+        str(sum(r.differ for r in readings)),
+    ]
+
+
+def tally(words: Iterable[str]) -> str:
+    """Count words."""
+    return ", ".join(f"{word} {n}" for word, n in Counter(words).most_common())
+
+
+# ---- all ----
+
+
+def read_parts(text: str) -> list[str]:
+    """Read the parts to run."""
+    parts = text.split(",")
+    if not set(parts) <= set(PARTS):
+        raise argparse.ArgumentTypeError(f"expected some of {','.join(PARTS)}, got {text}")
+    return parts
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark."""
+    names = datasets.names()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.rules", description=__doc__)
+    parser.add_argument("--tables", nargs="*", choices=names, default=names, metavar="TABLE",
+                        help=f"some of {', '.join(names)}")  # fmt: skip
+    parser.add_argument("--parts", type=read_parts, default=list(PARTS), metavar="PART,...",
+                        help=f"what to run: {','.join(PARTS)}")  # fmt: skip
+    parser.add_argument("--folds", type=int, default=5, help="folds of a table")
+    parser.add_argument("--seeds", type=int, default=100, help="seeds of the monk2 part")
+    parser.add_argument("--jobs", type=int, default=2, help="threads of newron")
+    parser.add_argument("--tolerance", type=float, default=1.0, help="of prune, standard errors")
+    parser.add_argument("--rows", type=int, help="rows of a part at most, for a quick try")
+    parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
+    options = parser.parse_args(arguments)
+    packages = ["numpy", "pandas", "scikit-learn", "python-sat", "imodels", "wittgenstein"]
+    report = open_report("Rules", parser, arguments, packages)
+    if "monk2" in options.parts:
+        report_monk2(report, options.seeds, options.jobs)
+    compared = "tables" in options.parts
+    if compared or "time" in options.parts:
+        settings = Settings(
+            options.folds, options.rows, options.jobs, options.tolerance, prune=compared
+        )
+        rivals = RIVALS if compared else ()
+        tables = [try_table(name, rivals, settings) for name in options.tables]
+        if compared:
+            report_tables(report, tables, settings)
+        if "time" in options.parts:
+            report_time(report, tables)
+    report.write(options.write)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

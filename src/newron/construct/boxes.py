@@ -1,0 +1,564 @@
+"""A step function on boxes, as the Heaviside network that is equal to it.
+
+A hidden neuron counts how many conditions of a box hold, and the last layer has the step
+"all of them", weighted by the value of the box. Where a box has one condition, the last
+layer reads the input itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.errors import InputError
+from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.model.network import LARGEST_INPUT
+from newron.model.schema import Label, make_names
+
+__all__ = [
+    "ALL",
+    "MISSING",
+    "Box",
+    "Condition",
+    "Interval",
+    "OneOf",
+    "Span",
+    "assemble",
+    "from_boxes",
+    "make_number_column",
+    "make_steps",
+    "score_classes",
+]
+
+Floats = NDArray[np.float64]
+Output = Classes | Targets
+
+_CLOSED = ("left", "right", "both", "neither")
+_SHOWN = 60
+
+
+# ---- conditions as people write them ----
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The numbers between two ends.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends; infinite ones are no condition.
+    closed : {"left", "right", "both", "neither"}
+        Which of the ends belong to it.
+    missing : bool, optional
+        Whether gaps pass. By default they pass where every number does.
+
+    Examples
+    --------
+    >>> 2 in Interval(1, 2), 2 in Interval(1, 2, "both"), math.nan in Interval(1, missing=True)
+    (False, True, True)
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    closed: Literal["left", "right", "both", "neither"] = "left"
+    missing: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Check that some number may lie between the ends."""
+        for name in ("low", "high"):
+            object.__setattr__(self, name, _read_end(getattr(self, name)))
+        if self.closed not in _CLOSED:
+            raise InputError(f"expected closed among {', '.join(_CLOSED)}, got {self.closed!r}")
+        if self.missing not in (None, True, False):
+            raise InputError(f"expected missing that is True, False or None, got {self.missing!r}")
+        point = self.low == self.high and self.closed == "both" and math.isfinite(self.low)
+        if not (self.low < self.high or point):
+            raise InputError(
+                f"expected an interval with numbers in it, got low {self.low}, high {self.high} "
+                f"and closed {self.closed!r}; leave the box out, or say MISSING for gaps alone"
+            )
+
+    def __contains__(self, value: float) -> bool:
+        span = self.span
+        return span.missing if math.isnan(value) else span.low <= value <= span.high
+
+    @property
+    def span(self) -> Span:
+        """The same with closed ends, in float64 and within what a network takes."""
+        low, high = self.low, self.high
+        if self.closed in ("right", "neither"):
+            low = math.nextafter(low, math.inf)
+        if self.closed in ("left", "neither"):
+            high = math.nextafter(high, -math.inf)
+        low = low if low > -LARGEST_INPUT else -math.inf
+        high = high if high < LARGEST_INPUT else math.inf
+        if low > LARGEST_INPUT or high < -LARGEST_INPUT:
+            low, high = math.inf, -math.inf
+        free = low == -math.inf and high == math.inf
+        return Span(low, high, free if self.missing is None else self.missing)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Some of the categories of a column; a set of labels says the same.
+
+    Parameters
+    ----------
+    labels : iterable of labels
+    missing : bool
+        Whether gaps pass; unknown categories count as gaps.
+    """
+
+    labels: Iterable[Label]
+    missing: bool = False
+
+    def __post_init__(self) -> None:
+        """Put the labels in order, those of a set sorted."""
+        if isinstance(self.labels, str) or not isinstance(self.labels, Iterable):
+            raise InputError(f"expected a list or set of labels, got {_show(self.labels)}")
+        if self.missing not in (True, False):
+            raise InputError(f"expected missing that is True or False, got {self.missing!r}")
+        labels = [x.item() if isinstance(x, np.generic) else x for x in self.labels]
+        if wrong := [x for x in labels if not isinstance(x, str | int | float)]:
+            raise InputError(f"expected labels that are text or numbers, got {_show(wrong[0])}")
+        if isinstance(self.labels, AbstractSet):
+            labels.sort(key=lambda x: (isinstance(x, str), x))
+        object.__setattr__(self, "labels", tuple({_key(x): x for x in labels}.values()))
+
+
+MISSING = OneOf((), missing=True)
+"""The condition that a value is missing, in a column of either kind."""
+
+Condition = Interval | OneOf | AbstractSet[Label]
+"""What a box may say of a column."""
+
+
+# ---- conditions as a network has them ----
+
+
+@dataclass(frozen=True)
+class Span:
+    """What passes of one column: low to high with both ends, or members, and perhaps gaps."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    missing: bool = True
+    members: tuple[bool, ...] = ()
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether a number passes."""
+        return self.low <= self.high and self.low < math.inf and self.high > -math.inf
+
+    @property
+    def is_all(self) -> bool:
+        """Whether everything passes."""
+        free = self.low == -math.inf and self.high == math.inf
+        return self.missing and (all(self.members) if self.members else free)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing passes."""
+        return not (self.missing or (any(self.members) if self.members else self.has_numbers))
+
+
+ALL = Span()
+
+Box = Mapping[int, Span]
+"""What passes of each column, by its number; of columns that are not named, everything."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One Heaviside function: what it reads, w, b, and what it says of gaps and categories."""
+
+    source: int
+    w: float = 0.0
+    b: float = 0.0
+    missing: bool = False
+    levels: tuple[bool, ...] = ()
+
+
+def make_steps(box: Box) -> tuple[Step, ...]:
+    """Give the functions that all hold where a row is in the box, and only there."""
+    return tuple(step for column, span in box.items() for step in _make_steps(column, span))
+
+
+def _make_steps(column: int, span: Span) -> list[Step]:
+    if span.is_all:
+        return []
+    if span.members:
+        return [Step(column, missing=span.missing, levels=span.members)]
+    if not span.has_numbers:
+        return [Step(column, 1.0, LARGEST_INPUT, span.missing)]
+    steps = []
+    if span.low > -math.inf:
+        steps.append(Step(column, 1.0, span.low, span.missing))
+    if span.high < math.inf:
+        steps.append(Step(column, -1.0, span.high, span.missing))
+    return steps or [Step(column, missing=span.missing)]
+
+
+# ---- from boxes to a network ----
+
+
+def from_boxes(
+    boxes: Iterable[Mapping[str, Condition] | Sequence[Condition | None]],
+    values: Sequence[Any] | NDArray[Any],
+    schema: Schema | Sequence[str] | None = None,
+    *,
+    outside: Any = None,
+    output: Output | None = None,
+    overlap: Literal["refuse", "add"] = "refuse",
+) -> Model:
+    """Build the Heaviside network equal to a step function on boxes.
+
+    It is equal everywhere, at the ends of the boxes too, in the meaning of float64.
+
+    Parameters
+    ----------
+    boxes : iterable of mappings or sequences
+        A box says of some columns what passes: an :class:`Interval` of numbers, a set of
+        labels or :class:`OneOf` for categories, ``MISSING``. A mapping goes from names of
+        columns to conditions; a sequence has a condition, or None, for each column.
+    values : sequence
+        For each box its amount, or its amounts for several targets. With classes, its label;
+        or its scores, a row for each box, as many as ``output.n_scores``.
+    schema : Schema or names of columns, optional
+        By default the columns that boxes name, in the order in which they come; those of
+        sequences are x1, x2, ... A column that is made here goes from the least to the
+        greatest finite end of its intervals (0 to 1 where there is none) and has the labels
+        that boxes name.
+    outside : optional
+        The value where no box is: 0 by default; with labels the first class.
+    output : Classes or Targets, optional
+        What values mean; by default amounts called y, or y1, y2, ...
+    overlap : {"refuse", "add"}
+        What to do where boxes overlap: raise an error, or add up their values, in the order
+        of the boxes. Boxes with one label may always overlap.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> from newron.model import Classes
+    >>> model = from_boxes(
+    ...     [{"age": Interval(54.5), "sex": {"male"}}, {"age": Interval(70), "sex": {"female"}}],
+    ...     ["ill", "ill"], output=Classes(("well", "ill")))
+    >>> print(model)
+    heaviside network 2-2-1, 6 functions, classes 'well', 'ill'
+    neuron 1.1 counts how many hold of:
+        [age ≥ 54.5]
+        [sex in {male}]
+    neuron 1.2 counts how many hold of:
+        [age ≥ 70]
+        [sex in {female}]
+    score for 'ill' adds:
+        2 × [neuron 1.1 ≥ 1.5]
+        2 × [neuron 1.2 ≥ 1.5]
+        less 1
+    >>> model.predict([[60, "male"], [60, "female"]]).tolist()
+    ['ill', 'well']
+    """
+    if overlap not in ("refuse", "add"):
+        raise InputError(f"expected overlap among refuse, add, got {overlap!r}")
+    given = list(boxes)
+    if len(given) != len(values):
+        raise InputError(f"expected a value for each of {len(given)} boxes, got {len(values)}")
+    named, names = _name_conditions(given, schema)
+    schema = schema if isinstance(schema, Schema) else _make_schema(names, named)
+    spans = [_read_box(box, number, schema) for number, box in enumerate(named)]
+    if isinstance(output, Classes) and all(np.ndim(value) == 0 for value in values):
+        classes = [_find_class(value, output) for value in values]
+        default = 0 if outside is None else _find_class(outside, output)
+        if overlap == "add":
+            raise InputError("labels cannot be added up; give a row of scores for each box")
+        _refuse_overlap(spans, classes)
+        return assemble(schema, spans, *score_classes(classes, default, output), output)
+    amounts, output = _read_values(values, output)
+    rest = _read_outside(outside, amounts.shape[1])
+    if overlap == "refuse":
+        _refuse_overlap(spans)
+    return assemble(schema, spans, amounts, rest, output, disjoint=overlap == "refuse")
+
+
+def score_classes(classes: Sequence[int], default: int, output: Classes) -> tuple[Floats, Floats]:
+    """Choose scores for boxes of these classes, and outside, so that no two are level."""
+    outside = np.zeros(output.n_scores)
+    values = np.zeros((len(classes), output.n_scores))
+    if output.n_scores == 1:
+        values[:, 0] = 2.0 * np.array(classes) - 1.0
+        return values, outside + (2.0 * default - 1.0)
+    outside[default] = 0.5
+    values += outside
+    for row, chosen in zip(values, classes, strict=True):
+        row[chosen] += 1.0 if chosen != default else 0.0
+    return values, outside
+
+
+def assemble(
+    schema: Schema,
+    boxes: Sequence[Box],
+    values: Floats,
+    outside: Floats,
+    output: Output,
+    *,
+    disjoint: bool = True,
+) -> Model:
+    """Build the network that has these values on the boxes: a row and a column for each score."""
+    filled = [k for k, box in enumerate(boxes) if not any(span.is_empty for span in box.values())]
+    steps = [make_steps(boxes[k]) for k in filled]
+    values = values[filled]
+    everywhere = [k for k, conditions in enumerate(steps) if not conditions]
+    if everywhere:  # then there is no outside
+        outside, centre = np.zeros(output.n_scores), -values[everywhere].sum(axis=0)
+    elif disjoint and np.all((values - outside) + outside == values):
+        values, outside, centre = values - outside, np.zeros_like(outside), -outside
+    else:
+        centre = np.zeros_like(outside)
+    kept = [bool(row.any() or outside.any()) for row in values]
+    chosen = [k for k, conditions in enumerate(steps) if conditions and kept[k]]
+    layers = _make_layers(len(schema), [steps[k] for k in chosen], values[chosen], outside, centre)
+    return Model(schema, layers, output)
+
+
+def _make_layers(
+    n_inputs: int,
+    boxes: list[tuple[Step, ...]],
+    alpha: Floats,
+    outside: Floats,
+    centre: Floats,
+) -> list[Layer]:
+    """Give the layers: conditions counted, boxes counted where one must know, their values."""
+    counts = [list(steps) for steps in boxes if len(steps) > 1]
+    layers = [_make_layer(counts)] if counts else []
+    numbers = iter(range(n_inputs, n_inputs + len(counts)))
+    gates = [
+        steps[0] if len(steps) == 1 else Step(next(numbers), 1.0, len(steps) - 0.5)
+        for steps in boxes
+    ]
+    if outside.any() and gates:
+        layers.append(_make_layer([gates]))
+        gates = [*gates, Step(n_inputs + len(counts), -1.0, 0.5)]
+        alpha = np.vstack([alpha, outside])
+    elif outside.any():
+        centre = -outside
+    used = [np.flatnonzero(column) for column in alpha.T]
+    weights = np.concatenate([column[here] for column, here in zip(alpha.T, used, strict=True)])
+    neurons = [[gates[k] for k in here] for here in used]
+    return [*layers, _make_layer(neurons, weights, centre if centre.any() else None)]
+
+
+def _make_layer(
+    neurons: list[list[Step]], alpha: Floats | None = None, centre: Floats | None = None
+) -> Layer:
+    steps = [step for neuron in neurons for step in neuron]
+    return Layer(
+        "heaviside",
+        "sum",
+        "identity",
+        len(neurons),
+        target=np.repeat(np.arange(len(neurons)), [len(neuron) for neuron in neurons]),
+        source=np.array([step.source for step in steps], np.int32),
+        w=np.array([step.w for step in steps]).reshape(-1, 1),
+        b=np.array([step.b for step in steps]).reshape(-1, 1),
+        alpha=alpha,
+        centre=centre,
+        missing=np.array([step.missing for step in steps], np.float64),
+        levels=[np.array(step.levels, np.float64) for step in steps],
+    )
+
+
+# ---- reading what was given ----
+
+_Named = dict[str, Interval | OneOf]
+
+
+def _name_conditions(
+    boxes: list[Any], schema: Schema | Sequence[str] | None
+) -> tuple[list[_Named], tuple[str, ...]]:
+    """Give every box as a mapping, and the names of the columns."""
+    if schema is not None:
+        names = schema.names if isinstance(schema, Schema) else tuple(schema)
+    elif all(isinstance(box, Mapping) for box in boxes):
+        names = tuple(dict.fromkeys(name for box in boxes for name in box))
+    else:
+        lengths = [len(box) for box in boxes if not isinstance(box, Mapping)]
+        names = make_names(max(lengths))
+    return [_name_box(box, number, names) for number, box in enumerate(boxes)], names
+
+
+def _name_box(box: Any, number: int, names: tuple[str, ...]) -> _Named:
+    if not isinstance(box, Mapping):
+        if isinstance(box, str | AbstractSet) or not isinstance(box, Sequence):
+            raise InputError(f"box {number}: expected a mapping or a list, got {_show(box)}")
+        if len(box) != len(names):
+            raise InputError(
+                f"box {number}: expected {len(names)} conditions, one for each column or None, "
+                f"got {len(box)}"
+            )
+        box = {name: said for name, said in zip(names, box, strict=True) if said is not None}
+    if strangers := [name for name in box if name not in names]:
+        raise InputError(f"box {number}: expected columns of the schema, got {strangers[0]!r}")
+    return {name: _read_condition(said, f"box {number}, {name!r}") for name, said in box.items()}
+
+
+def _read_condition(condition: Any, where: str) -> Interval | OneOf:
+    if isinstance(condition, Interval | OneOf):
+        return condition
+    if isinstance(condition, AbstractSet):
+        return OneOf(condition)
+    raise InputError(f"{where}: expected an Interval or a set of labels, got {_show(condition)}")
+
+
+def _make_schema(names: tuple[str, ...], boxes: list[_Named]) -> Schema:
+    columns = []
+    for name in names:
+        said = [box[name] for box in boxes if name in box]
+        columns.append(_make_column(name, said))
+    return Schema(tuple(columns))
+
+
+def _make_column(name: str, said: Sequence[Interval | OneOf]) -> Column:
+    gaps = any(x.missing is not None if isinstance(x, Interval) else x.missing for x in said)
+    labels = [label for x in said if isinstance(x, OneOf) for label in x.labels]
+    if labels:
+        categories = tuple({_key(label): label for label in labels}.values())
+        return Column(name, 0.0, len(categories) - 1.0, categories=categories, gaps=gaps)
+    ends = [end for x in said if isinstance(x, Interval) for end in (x.low, x.high)]
+    return make_number_column(name, ends, gaps)
+
+
+def make_number_column(name: str, ends: Iterable[float], gaps: bool = False) -> Column:
+    """Give a column from the least to the greatest end that a network can take."""
+    finite = [end for end in ends if abs(end) <= LARGEST_INPUT]
+    return Column(name, min(finite, default=0.0), max(finite, default=1.0), gaps=gaps)
+
+
+def _read_box(box: _Named, number: int, schema: Schema) -> dict[int, Span]:
+    spans = {}
+    for name, condition in box.items():
+        column = schema.names.index(name)
+        where = f"box {number}, {name!r}"
+        spans[column] = _read_span(condition, schema.columns[column], where)
+    return dict(sorted(spans.items()))
+
+
+def _read_span(condition: Interval | OneOf, column: Column, where: str) -> Span:
+    if isinstance(condition, Interval):
+        if column.categories is not None:
+            raise InputError(f"{where}: expected a set of its categories, got an interval")
+        return condition.span
+    wanted = {_key(label): label for label in condition.labels}
+    known = {_key(label) for label in column.categories or ()}
+    if strangers := [label for key, label in wanted.items() if key not in known]:
+        what = f"one of {_show(column.categories)}" if column.categories else "an Interval"
+        raise InputError(f"{where}: expected {what}, got the label {_show(strangers[0])}")
+    if column.categories is None:
+        return Span(math.inf, -math.inf, condition.missing)
+    members = tuple(_key(label) in wanted for label in column.categories)
+    return Span(math.inf, -math.inf, condition.missing, members)
+
+
+def _find_class(label: Any, output: Classes) -> int:
+    if label not in output.labels:
+        raise InputError(f"expected one of the classes {_show(output.labels)}, got {_show(label)}")
+    return output.labels.index(label)
+
+
+def _read_values(values: Any, output: Output | None) -> tuple[Floats, Output]:
+    try:
+        amounts = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "expected a number for each box, or as many numbers; for labels give output=Classes"
+        ) from None
+    if amounts.ndim == 1:
+        amounts = amounts.reshape(-1, 1)
+    if output is None:
+        n = amounts.shape[1] if amounts.ndim == 2 else 1
+        output = Targets(("y",) if n == 1 else tuple(f"y{i}" for i in range(1, n + 1)))
+    if amounts.shape != (len(values), output.n_scores):
+        raise InputError(f"expected {output.n_scores} numbers for each box, got {amounts.shape}")
+    if not np.all(np.isfinite(amounts)):
+        raise InputError("expected values that are finite numbers, got one that is not")
+    return amounts, output
+
+
+def _read_outside(outside: Any, n_scores: int) -> Floats:
+    try:
+        rest = np.asarray(0.0 if outside is None else outside, np.float64)
+        rest = np.broadcast_to(rest, (n_scores,)) + 0.0
+    except (TypeError, ValueError):
+        rest = np.full(n_scores, np.nan)
+    if not np.all(np.isfinite(rest)):
+        raise InputError(f"expected outside to be {n_scores} finite numbers, got {_show(outside)}")
+    return rest
+
+
+# ---- overlaps ----
+
+
+def _refuse_overlap(boxes: Sequence[Box], classes: Sequence[int] | None = None) -> None:
+    """Raise an error where two boxes, or two of different classes, have a row in common."""
+    pair = _find_overlap(boxes, np.arange(len(boxes)) if classes is None else np.array(classes))
+    if pair is not None:
+        advice = "say overlap='add' to add their values up" if classes is None else "cut one short"
+        raise InputError(
+            f"expected boxes that do not overlap, got {pair[0]} and {pair[1]} (counted from 0) "
+            f"that do; {advice}"
+        )
+
+
+def _find_overlap(boxes: Sequence[Box], groups: NDArray[Any]) -> tuple[int, int] | None:
+    """Give the first two boxes of different groups that have a row in common."""
+    filled = np.array([not any(span.is_empty for span in box.values()) for box in boxes], bool)
+    columns = sorted({column for box in boxes for column in box})
+    tables = [_stack([box.get(column, ALL) for box in boxes]) for column in columns]
+    for i in np.flatnonzero(filled):
+        rivals = i + 1 + np.flatnonzero((groups[i + 1 :] != groups[i]) & filled[i + 1 :])
+        for low, high, missing, members in tables:
+            meets = np.maximum(low[i], low[rivals]) <= np.minimum(high[i], high[rivals])
+            meets |= missing[i] & missing[rivals]
+            meets |= (members[i] & members[rivals]).any(axis=1)
+            rivals = rivals[meets]
+        if len(rivals):
+            return int(i), int(rivals[0])
+    return None
+
+
+def _stack(spans: list[Span]) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    size = max((len(span.members) for span in spans), default=0)
+    # Where others have categories, a box that does not name the column has all of them.
+    members = [span.members or (span is ALL,) * size for span in spans]
+    low = np.array([span.low for span in spans])
+    high = np.array([span.high for span in spans])
+    missing = np.array([span.missing for span in spans])
+    return low, high, missing, np.array(members, bool).reshape(len(spans), size)
+
+
+# ---- small things ----
+
+
+def _read_end(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise InputError(f"expected an end that is a number, got {_show(value)}")
+    return float(value)
+
+
+def _key(label: Label) -> tuple[bool, Label]:
+    return isinstance(label, bool), label  # True is not the number 1 here
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -1,0 +1,153 @@
+"""What a fitted estimator can be asked besides predictions: rules, paths, importance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from newron.errors import InputError
+from newron.model.model import Model
+from newron.model.output import Classes
+from newron.model.processing import get_processing
+from newron.training.fitting import Data
+
+if TYPE_CHECKING:
+    from newron.reading.explanation import Explanation
+    from newron.reading.importance import Importance
+    from newron.reading.shapes import Shapes
+    from newron.rules.coverage import Coverage
+    from newron.rules.ruleset import RuleSet
+    from newron.rules.scorecard import ScoreCard
+
+__all__ = ["Readable"]
+
+_MOST_COVERED = 200_000  # training rows for which support is kept
+
+
+class Readable:
+    """Methods that read the network of a fitted estimator."""
+
+    model_: Model
+    _coverage: Coverage | None
+
+    def rules(
+        self,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        form: str = "shortest",
+        seconds: float = 5.0,
+    ) -> RuleSet:
+        """Give the rules of a Heaviside network: the shortest that were found.
+
+        Parameters
+        ----------
+        X, y : optional
+            Rows to tell support and precision of; by default the training rows.
+        form : {"shortest", "rules", "points"}
+            If/then rules, points that are added up, or whichever is shorter.
+        seconds : float
+            How long to look for shorter rules.
+
+        Returns
+        -------
+        RuleSet
+            ``print(rules)`` tells them, ``rules.proof`` says whether they equal the network.
+        """
+        from newron.rules import extract
+
+        check_is_fitted(self)
+        rules = extract(self.model_, form=form, seconds=seconds)
+        if X is not None:
+            return rules.cover(X, y)
+        return rules.with_coverage(getattr(self, "_coverage", None))
+
+    def scorecard(
+        self,
+        max_points: int | None = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        seconds: float = 10.0,
+    ) -> ScoreCard:
+        """Give a Heaviside network of two classes as a score card.
+
+        Parameters
+        ----------
+        max_points : int, optional
+            Round points to whole numbers of at most this size, so that the loss on the
+            training rows grows least: another network, with what that costs.
+        X, y : optional
+            Rows held out, to measure the cost on; by default the training rows.
+        seconds : float
+            How long to look for better points.
+        """
+        from newron.rules.scorecard import read_card, round_card
+
+        check_is_fitted(self)
+        if max_points is None:
+            return read_card(self.model_)
+        training = getattr(self, "_coverage", None)
+        if training is None:
+            raise InputError(
+                "expected a Heaviside network fitted on at most "
+                f"{_MOST_COVERED} rows to round points, got another"
+            )
+        held_out = None if X is None else self._cover(X, y)
+        return round_card(self.model_, max_points, training, held_out, seconds=seconds)
+
+    def _cover(self, X: ArrayLike, y: ArrayLike | None) -> Coverage:
+        from newron.rules.axis import make_axes
+        from newron.rules.circuit import find_boundaries
+        from newron.rules.coverage import Coverage, number_classes
+
+        if y is None:
+            raise InputError("expected y beside X, got none")
+        rows, output = self.model_.read(X), self.model_.output
+        axes = make_axes(self.model_.schema, find_boundaries(self.model_))
+        n_classes = len(output.labels) if isinstance(output, Classes) else 1
+        return Coverage.measure(axes, rows, number_classes(output, y, len(rows)), n_classes)
+
+    def explain(self, row: Any, **settings: Any) -> Explanation:
+        """Give the path of one row through the network, and what would change its class.
+
+        ``settings`` are those of :func:`newron.reading.explanation.explain`.
+        """
+        check_is_fitted(self)
+        return self.model_.explain(row, **settings)
+
+    def shapes(self) -> Shapes:
+        """Tell what every function of the network does over the observed range."""
+        check_is_fitted(self)
+        return self.model_.shapes()
+
+    def importance(self, X: ArrayLike, y: ArrayLike | None = None, **settings: Any) -> Importance:
+        """Measure how much each input and each function matters on some rows.
+
+        ``settings`` are those of :func:`newron.reading.importance.measure_importance`.
+        """
+        from newron.reading.importance import measure_importance
+
+        check_is_fitted(self)
+        return measure_importance(self.model_, X, y, **settings)
+
+
+def cover_training(model: Model, data: Data) -> Coverage | None:
+    """Keep how many training rows have which cells, so that rules can tell their support."""
+    crisp = all(get_processing(layer.processing).crisp for layer in model.layers)
+    if not crisp or len(data.X) > _MOST_COVERED:
+        return None
+    from newron.rules.axis import make_axes
+    from newron.rules.circuit import find_boundaries
+    from newron.rules.coverage import Coverage
+
+    axes = make_axes(model.schema, find_boundaries(model))
+    used = slice(None) if data.weight is None else data.weight != 0.0
+    rows = data.X[used]
+    if not isinstance(model.output, Classes):
+        return Coverage.measure(axes, rows, np.zeros(len(rows), np.intp), 1)
+    classes = data.y[used, 0].astype(np.intp)
+    return Coverage.measure(axes, rows, classes, len(model.output.labels))

@@ -1,0 +1,423 @@
+"""From a soft network to the nearest crisp one, and how near it is.
+
+A function is cut at one half: where it is at least 0.5 the crisp one is 1, elsewhere 0.
+So a sigmoid becomes ``x ≥ b`` or ``x ≤ b``, as a step that holds at its threshold, and a
+tanh-prod the union of closed intervals between its places b. Thresholds on hidden neurons
+stay, and so do weights and centres unless rows are given to weigh the functions anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newron.errors import InputError, ModelError
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Classes, Label, Targets
+from newron.model.processing import get_processing
+from newron.reading.sentence import shorten
+
+__all__ = ["Disagreement", "Fidelity", "find_intervals", "make_crisp", "measure_fidelity"]
+
+_SOFT = ("sigmoid", "tanh_prod")
+_WORST = 10  # rows that a Fidelity keeps, unless told
+_TOLD = 3  # of them in its text
+
+
+def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
+    """Give the nearest crisp network: every function cut at one half.
+
+    A function that is a half-line or a set of categories after the cut stays one
+    function. Any other is a small neuron of its own that counts its half-lines, such as
+    ``x ≥ 1`` and ``x ≤ 3``, and the function asks whether enough of them hold; these
+    neurons lie in a layer of their own before the one that reads them. So the crisp
+    network has the same weights and centres, with any aggregation.
+
+    Parameters
+    ----------
+    model : Model
+        A network of heaviside, sigmoid and tanh_prod functions.
+    X : table, optional
+        Rows as for ``model.predict``, on which the weights of the last layer are set anew: a
+        function that is 0.7 on average where it holds and 0.4 where it does not adds 0.3
+        of its weight, and the rest goes to the centre. That is nearer to the network where
+        functions do not reach 0 and 1; for amounts it is needed.
+
+    Returns
+    -------
+    Model
+        A network of heaviside functions on the columns' own scale; ``model`` itself if it
+        is crisp already.
+
+    Raises
+    ------
+    ModelError
+        If a layer has functions that do not lie between 0 and 1, or if with rows the last
+        layer does not add weighted functions.
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> bell = Layer("tanh_prod", "sum", "identity", 1, target=[0], source=[0],
+    ...              w=[[2.0, -2.0]], b=[[40.0, 60.0]], alpha=[3.0], centre=[1.0])
+    >>> model = Model(Schema((Column("age", 20.0, 80.0),)), [bell], Classes(("well", "ill")))
+    >>> print(make_crisp(model))
+    heaviside network 1-1-1, 3 functions, classes 'well', 'ill'
+    neuron 1.1 counts how many hold of:
+        [age ≥ 40] + [age ≤ 60]
+    score for 'ill' adds:
+        3 × [neuron 1.1 ≥ 1.5]
+        less 1
+    """
+    _check_soft(model)
+    if all(_is_crisp(layer) for layer in model.layers):
+        return model
+    layers: list[Layer] = []
+    places = list(range(len(model.schema)))  # where each signal of the model is now
+    n_signals = len(places)
+    for layer in model.layers:
+        made = _cut_layer(layer, np.array(places), n_signals)
+        layers += made
+        n_signals += sum(part.n_neurons for part in made)
+        places += range(n_signals - layer.n_neurons, n_signals)
+    crisp = Model(model.schema, layers, model.output)
+    return crisp if X is None else _weigh_anew(model, crisp, _read_some(model, X))
+
+
+def find_intervals(w: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
+    """Give where the product of w_m (x − b_m) is not negative: closed intervals in order.
+
+    That is where tanh-prod, or with one factor sigmoid, is at least 0.5.
+
+    Examples
+    --------
+    >>> find_intervals([1.0, -1.0], [1.0, 3.0])
+    [(1.0, 3.0)]
+    >>> find_intervals([1.0, 1.0], [3.0, 1.0])
+    [(-inf, 1.0), (3.0, inf)]
+    """
+    if not all(w):
+        return [(-inf, inf)]
+    ends = [-inf, *sorted(b), inf]
+    first = sum(value > 0.0 for value in w) % 2  # left of all places the sign is (−1)^first
+    found: list[tuple[float, float]] = []
+    for low, high in list(pairwise(ends))[first::2]:
+        if found and found[-1][1] == low:
+            found[-1] = (found[-1][0], high)
+        else:
+            found.append((low, high))
+    return found
+
+
+# ---- cutting ----
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A function made crisp: it is 1 where at least ``need`` of its conditions hold."""
+
+    conditions: tuple[tuple[float, float], ...]  # w and b of each
+    need: int
+    missing: float
+    levels: Floats
+
+
+def _is_crisp(layer: Layer) -> bool:
+    return get_processing(layer.processing).crisp
+
+
+def _check_soft(model: Model) -> None:
+    for number, layer in enumerate(model.layers, 1):
+        if not _is_crisp(layer) and layer.processing not in _SOFT:
+            raise ModelError(
+                f"expected heaviside, sigmoid or tanh_prod functions to make crisp, "
+                f"got {layer.processing} in layer {number}"
+            )
+
+
+def _cut_layer(layer: Layer, places: NDArray[np.intp], n_signals: int) -> list[Layer]:
+    """Give the crisp layer, after one of the neurons that it needs for intervals."""
+    source = places[layer.source]
+    if _is_crisp(layer):
+        return [layer.replace(source=source)]
+    cuts = [_cut_function(layer, e) for e in range(len(source))]
+    many = [e for e, cut in enumerate(cuts) if len(cut.conditions) > 1]
+    helpers = [_make_neurons([cuts[e] for e in many], source[many])] if many else []
+    asked = dict(zip(many, range(n_signals, n_signals + len(many)), strict=True))
+    pairs = [
+        (1.0, cut.need - 0.5) if e in asked else cut.conditions[0] for e, cut in enumerate(cuts)
+    ]
+    w, b = np.array(pairs).reshape(-1, 2).T
+    return [
+        *helpers,
+        layer.replace(
+            processing="heaviside",
+            source=[asked.get(e, s) for e, s in enumerate(source.tolist())],
+            w=w[:, None],
+            b=b[:, None],
+            rank=None,
+            missing=[0.0 if e in asked else cut.missing for e, cut in enumerate(cuts)],
+            levels=[cut.levels for cut in cuts],
+        ),
+    ]
+
+
+def _cut_function(layer: Layer, e: int) -> _Cut:
+    missing = float(layer.gap_values[e] >= 0.5)
+    levels = (layer.levels[e] >= 0.5).astype(np.float64)
+    if len(levels):
+        return _Cut(((0.0, 0.0),), 1, missing, levels)
+    intervals = find_intervals(layer.w[e].tolist(), layer.b[e].tolist())
+    conditions = [(1.0, low) for low, _ in intervals if low > -inf]
+    conditions += [(-1.0, high) for _, high in intervals if high < inf]
+    # Of a bounded interval one end holds everywhere, both inside.
+    bounded = sum(low > -inf and high < inf for low, high in intervals)
+    return _Cut(tuple(conditions) or ((0.0, 0.0),), bounded + 1, missing, levels)
+
+
+def _make_neurons(cuts: Sequence[_Cut], source: NDArray[np.intp]) -> Layer:
+    """Make a neuron for each function: it counts how many of the conditions hold."""
+    sizes = [len(cut.conditions) for cut in cuts]
+    w, b = np.array([pair for cut in cuts for pair in cut.conditions]).T
+    return Layer(
+        "heaviside",
+        "sum",
+        "identity",
+        len(cuts),
+        np.repeat(np.arange(len(cuts)), sizes),
+        np.repeat(source, sizes),
+        w[:, None],
+        b[:, None],
+        missing=np.repeat([cut.missing for cut in cuts], sizes),
+    )
+
+
+# ---- weighing anew ----
+
+
+def _weigh_anew(model: Model, crisp: Model, rows: NDArray[Any]) -> Model:
+    """Let every function of the last layer add what it is on average, on and off."""
+    last = crisp.layers[-1]
+    if last.alpha is None or last.aggregation != "sum":
+        raise ModelError("expected a last layer that adds weighted functions to weigh them anew")
+    if not len(last.alpha):
+        return crisp
+    soft, hard = (_split_last(part).score_rows(rows) for part in (model, crisp))
+    off, on = (_average(soft, hard == value, value) for value in (0.0, 1.0))
+    centre = np.zeros(last.n_neurons) if last.centre is None else last.centre.copy()
+    np.subtract.at(centre, last.target, last.alpha * off)
+    alpha = last.alpha * (on - off)
+    decimals = _find_decimals(alpha)
+    last = last.replace(alpha=alpha.round(decimals), centre=centre.round(decimals))
+    return Model(crisp.schema, [*crisp.layers[:-1], last], crisp.output)
+
+
+def _split_last(model: Model) -> Model:
+    """Give the network whose outputs are the functions of the last layer, one by one."""
+    last = model.layers[-1]
+    n = len(last.source)
+    apart = last.replace(n_neurons=n, target=np.arange(n), alpha=None, centre=None)
+    names = Targets(tuple(str(e) for e in range(n)))
+    return Model(model.schema, [*model.layers[:-1], apart], names)
+
+
+def _average(values: Floats, chosen: NDArray[np.bool_], fallback: float) -> Floats:
+    """Give the mean of the chosen values of each column; where there are none, the fallback."""
+    counts = chosen.sum(axis=0)
+    sums = np.where(chosen, values, 0.0).sum(axis=0)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), fallback)
+
+
+def _find_decimals(alpha: Floats) -> int:
+    """Give how many decimals leave four digits of the largest weight."""
+    largest = float(np.abs(alpha).max())
+    return 3 - math.floor(math.log10(largest)) if largest > 0.0 else 0
+
+
+def _read_some(model: Model, X: ArrayLike) -> NDArray[Any]:
+    rows = model.read(X)
+    if not len(rows):
+        raise InputError("expected at least one row, got none")
+    return rows
+
+
+# ---- measuring ----
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A row on which the two networks differ.
+
+    ``soft`` and ``crisp`` are what the two say of ``label``: for classes its probability,
+    where ``label`` is the second of two classes, or of several the one for which they differ
+    most; for amounts the amount, where it is the target for which they differ most.
+    """
+
+    row: int
+    label: Label
+    soft: float
+    crisp: float
+    same_class: bool = True
+
+    @property
+    def difference(self) -> float:
+        """How far the two numbers are apart."""
+        return abs(self.soft - self.crisp)
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """How well a crisp network stands for a soft one on some rows.
+
+    It tells of these rows alone, and of no others.
+
+    Parameters
+    ----------
+    n_rows : int
+    n_equal : int, optional
+        Rows with the same class; None for amounts.
+    r2 : float, optional
+        R² of the crisp amounts against the soft ones; None for classes.
+    largest : float
+        The largest difference of a probability, or of an amount.
+    worst : tuple of Disagreement
+        The rows furthest apart, the furthest first; at most as many as were asked for.
+    """
+
+    n_rows: int
+    n_equal: int | None
+    r2: float | None
+    largest: float
+    worst: tuple[Disagreement, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of rows with the same class; R² for amounts."""
+        if self.n_equal is not None:
+            return self.n_equal / self.n_rows
+        return 0.0 if self.r2 is None else self.r2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the numbers as plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """Tell the fidelity, and the rows furthest apart."""
+        if self.n_equal is None:
+            r2 = _round_below_one(self.share, 3)
+            head = (
+                f"R² {shorten(r2)}: the amounts of the crisp network against those of the network "
+                f"on {_count_rows(self.n_rows)}"
+            )
+        else:
+            percent = 100 * _round_below_one(self.share, 3)
+            head = (
+                f"{percent:.4g} % faithful: the crisp network gives "
+                f"the class of the network on {self.n_equal} of {_count_rows(self.n_rows)}"
+            )
+        return f"{head}; {self._tell_worst()}"
+
+    def _tell_worst(self) -> str:
+        if self.largest == 0.0:
+            return "no row differs"
+        if not self.worst:
+            return f"largest difference {shorten(self.largest)}"
+        of = "" if self.n_equal is None else "probability of "
+        told = [
+            f"row {d.row} ({of}{d.label}: {shorten(d.soft)}, crisp {shorten(d.crisp)})"
+            for d in self.worst[:_TOLD]
+        ]
+        return f"furthest apart: {', '.join(told)}"
+
+
+def measure_fidelity(
+    model: Model, crisp: Model, X: ArrayLike, *, n_worst: int = _WORST
+) -> Fidelity:
+    """Measure on rows how well a crisp network stands for a soft one.
+
+    Parameters
+    ----------
+    model, crisp : Model
+        The network, and the crisp one made from it; they have the same columns and outputs.
+    X : table
+        Rows as for ``model.predict``.
+    n_worst : int, default=10
+        How many of the rows furthest apart are kept.
+
+    Returns
+    -------
+    Fidelity
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> slope = Layer("sigmoid", "sum", "identity", 1, target=[0], source=[0],
+    ...               w=[[0.2]], b=[[54.0]], alpha=[4.0], centre=[1.0])
+    >>> model = Model(Schema((Column("age", 20.0, 80.0),)), [slope], Classes(("well", "ill")))
+    >>> rows = [[30.0], [50.0], [60.0]]
+    >>> print(measure_fidelity(model, make_crisp(model), rows, n_worst=1))
+    66.7 % faithful: the crisp network gives the class of the network on 2 of 3 rows;
+    furthest apart: row 1 (probability of ill: 0.56, crisp 0.269)
+    """
+    if (model.schema.names, model.output) != (crisp.schema.names, crisp.output):
+        raise ModelError("expected two models of the same columns and outputs to compare")
+    rows = _read_some(model, X)
+    pair = model.score_rows(rows), crisp.score_rows(rows)
+    if isinstance(model.output, Classes):
+        return _compare_classes(model.output, *pair, n_worst)
+    return _compare_amounts(model.output.names, *pair, n_worst)
+
+
+def _compare_classes(output: Classes, soft: Floats, crisp: Floats, n_worst: int) -> Fidelity:
+    equal = output.choose(soft) == output.choose(crisp)
+    n = output.n_scores  # of two classes the second one is told
+    parts = [output.predict_proba(scores)[:, -n:] for scores in (soft, crisp)]
+    worst = _find_worst(output.labels[-n:], parts[0], parts[1], equal, n_worst)
+    largest = float(np.abs(parts[0] - parts[1]).max())
+    return Fidelity(len(soft), int(equal.sum()), None, largest, worst)
+
+
+def _compare_amounts(names: Sequence[str], soft: Floats, crisp: Floats, n_worst: int) -> Fidelity:
+    worst = _find_worst(names, soft, crisp, np.ones(len(soft), bool), n_worst)
+    largest = float(np.abs(soft - crisp).max())
+    return Fidelity(len(soft), None, _score_r2(soft, crisp), largest, worst)
+
+
+def _find_worst(
+    labels: Sequence[Label], soft: Floats, crisp: Floats, equal: NDArray[np.bool_], n_worst: int
+) -> tuple[Disagreement, ...]:
+    """Give the rows that differ, the largest difference first, of equals the first row."""
+    apart = np.abs(soft - crisp)
+    at = apart.argmax(axis=1)
+    order = np.argsort(-apart.max(axis=1), kind="stable")[:n_worst]
+    return tuple(
+        Disagreement(i, labels[k], float(soft[i, k]), float(crisp[i, k]), bool(equal[i]))
+        for i, k in zip(order.tolist(), at[order].tolist(), strict=True)
+        if apart[i, k] > 0.0
+    )
+
+
+def _score_r2(wanted: Floats, got: Floats) -> float:
+    """Give the mean R² of the targets; where one is constant, 1 if it is hit and else 0."""
+    left = ((wanted - got) ** 2).sum(axis=0)
+    total = ((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0)
+    flat = np.where(left > 0.0, 0.0, 1.0)
+    return float(np.where(total > 0.0, 1.0 - left / np.where(total > 0.0, total, 1.0), flat).mean())
+
+
+def _round_below_one(share: float, digits: int) -> float:
+    """Round a share so that only a full one is told as 1."""
+    return min(round(share, digits), 1.0 if share >= 1.0 else 1.0 - 0.1**digits)
+
+
+def _count_rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n} rows"

@@ -1,0 +1,427 @@
+"""How much inputs and functions matter to a network, on given rows.
+
+Two questions are asked. *Permutation*: how much worse does the network get when the values
+of an input are shuffled among the rows? *Drop*: how many decisions change when functions
+are held constant? The second is exact for the rows, and asks nothing about what is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newron.errors import InputError
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Classes, Output
+from newron.model.processing import get_processing
+from newron.model.schema import Column, Schema
+from newron.reading.counterfactual import open_layers
+from newron.reading.explanation import tell_functions
+from newron.reading.sentence import shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Importance", "Influence", "hold_functions", "measure_importance"]
+
+Kind = Literal["permutation", "drop"]
+
+_KINDS = ("permutation", "drop")
+_BAR = 24
+_INDENT = "    "
+_PLAIN = str.maketrans({"−": "-", "±": "+-", "²": "^2", "≥": ">=", "≤": "<=", "≠": "!=", "━": "="})
+
+
+@dataclass(frozen=True)
+class Influence:
+    """How much an input or a function matters.
+
+    Parameters
+    ----------
+    name : str
+        The column; of a function its condition, or what it reads.
+    value : float
+        The measure that :class:`Importance` tells.
+    std : float, optional
+        The standard deviation over the repeats; None where nothing is repeated.
+    layer, neuron, function : int, optional
+        Of a function, its neuron's numbers from 1 on, and its index in its layer.
+    """
+
+    name: str
+    value: float
+    std: float | None = None
+    layer: int | None = None
+    neuron: int | None = None
+    function: int | None = None
+
+
+class Importance(Sequence[Influence]):
+    """How much each input matters, the most important first; as text, a table with bars.
+
+    Attributes
+    ----------
+    kind : str
+        "permutation" or "drop".
+    measure : str
+        What the values are, in words.
+    baseline : float, optional
+        Accuracy or R² before anything is shuffled; None for "drop".
+    functions : tuple of Influence
+        For "drop", the same for every function by itself, in the order of the layers.
+    n_rows : int
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Influence],
+        *,
+        kind: Kind,
+        measure: str,
+        n_rows: int,
+        shares: bool,
+        baseline: float | None = None,
+        functions: Sequence[Influence] = (),
+    ) -> None:
+        self._inputs = tuple(sorted(inputs, key=_get_size))
+        self.kind = kind
+        self.measure = measure
+        self.n_rows = n_rows
+        self.baseline = baseline
+        self.functions = tuple(functions)
+        self._shares = shares
+
+    @overload
+    def __getitem__(self, index: int) -> Influence: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Influence, ...]: ...
+    def __getitem__(self, index: int | slice) -> Influence | tuple[Influence, ...]:
+        """Give one input, or some."""
+        return self._inputs[index]
+
+    def __len__(self) -> int:
+        """Count the inputs."""
+        return len(self._inputs)
+
+    def of(self, name: str) -> Influence:
+        """Give the input of this name."""
+        for influence in self:
+            if influence.name == name:
+                return influence
+        raise InputError(f"expected the name of an input, got {name!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain data."""
+        return {
+            "kind": self.kind,
+            "measure": self.measure,
+            "rows": self.n_rows,
+            "baseline": self.baseline,
+            "inputs": [{"name": w.name, "value": w.value, "std": w.std} for w in self],
+            "functions": [asdict(influence) for influence in self.functions],
+        }
+
+    def to_frame(self, *, functions: bool = False) -> pd.DataFrame:
+        """Give a data frame of pandas: a row for each input, or for each function."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InputError(
+                "expected pandas for a data frame of importance, got none installed: "
+                "run pip install 'newron-ian[pandas]'"
+            ) from None
+        if functions:
+            names = ["layer", "neuron", "function", "name", "value"]
+            return pd.DataFrame([asdict(w) for w in self.functions], columns=names)
+        names = ["name", "value", "std"] if self.kind == "permutation" else ["name", "value"]
+        return pd.DataFrame([asdict(w) for w in self], columns=names)
+
+    def __repr__(self) -> str:
+        return f"<Importance: {self.kind}, {len(self)} inputs, {self.n_rows} rows>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, *, functions: bool = False, unicode: bool = True) -> str:
+        """Tell all inputs in a table, or all functions; without ``unicode`` in ASCII."""
+        shown = sorted(self.functions, key=_get_size) if functions else self._inputs
+        most = max((one.value for one in shown), default=0.0)
+        rows = [self._tell_row(one, most, unicode) for one in shown]
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        lines = [
+            f"{_INDENT}{name.ljust(widths[0])}  {value.rjust(widths[1])}  {bar}".rstrip()
+            for name, value, bar in rows
+        ]
+        head = self.measure.replace("an input is", "a function is") if functions else self.measure
+        text = "\n".join([head, *lines])
+        return text if unicode else text.translate(_PLAIN)
+
+    def _tell_row(self, influence: Influence, most: float, unicode: bool) -> tuple[str, str, str]:
+        length = round(_BAR * influence.value / most) if most > 0.0 else 0
+        told = self._tell_number(influence.value)
+        if influence.std is not None:
+            told = f"{told} ± {self._tell_number(influence.std)}"
+        name = influence.name
+        if influence.layer is not None:
+            name = f"{influence.layer}.{influence.neuron}  {name}"
+        return name if unicode else name.translate(_PLAIN), told, "━" * max(length, 0)
+
+    def _tell_number(self, value: float) -> str:
+        return f"{100 * value:.1f} %".replace("-", "−") if self._shares else shorten(value)
+
+
+def _get_size(influence: Influence) -> float:
+    return -influence.value
+
+
+# ---- asking ----
+
+
+def measure_importance(
+    model: Model,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    kind: Kind = "permutation",
+    n_repeats: int = 5,
+    random_state: int | np.random.Generator | None = 0,
+) -> Importance:
+    """Measure how much each input matters to a network, on given rows.
+
+    Parameters
+    ----------
+    model : Model
+        Of any kind.
+    X : table
+        Rows as for ``model.predict``.
+    y : array of shape (rows,) or (rows, targets), optional
+        What is right. Without it, permutation takes what the network says: then it tells
+        how many decisions change.
+    kind : {"permutation", "drop"}
+        Permutation: the accuracy (for amounts R²) that is lost when an input is shuffled
+        among the rows. Drop: the share of rows whose class changes (for amounts the mean
+        difference) when all functions that read an input are held constant; and the same
+        for every function by itself. A crisp function is held at its more frequent value,
+        any other at its mean over the rows.
+    n_repeats : int, default=5
+        How often to shuffle; the same shuffles for all inputs.
+    random_state : int, Generator or None, default=0
+
+    Returns
+    -------
+    Importance
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> layer = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1],
+    ...               w=[[1.0], [1.0]], b=[[38.0], [3.0]], alpha=[2.0, 0.5], centre=[1.0])
+    >>> columns = Column("temperature", 35.0, 42.0), Column("days", 0.0, 9.0)
+    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
+    >>> rows = [[37.0, 1.0], [37.5, 5.0], [39.0, 1.0], [36.5, 0.0]]
+    >>> print(measure_importance(model, rows, kind="drop"))
+    Share of 4 rows whose class changes when an input is held constant
+        temperature  25.0 %  ━━━━━━━━━━━━━━━━━━━━━━━━
+        days          0.0 %
+    """
+    if kind not in _KINDS:
+        raise InputError(f"kind: expected 'permutation' or 'drop', got {kind!r}")
+    rows = np.ascontiguousarray(model.read(X), np.float64)
+    if not len(rows):
+        raise InputError("expected rows to measure importance on, got none")
+    if kind == "drop":
+        return _drop(model, rows)
+    if n_repeats < 1:
+        raise InputError(f"n_repeats: expected at least 1, got {n_repeats}")
+    return _permute(model, rows, y, n_repeats, np.random.default_rng(random_state))
+
+
+def _find_read(model: Model) -> set[int]:
+    """Give the columns that a function reads."""
+    return {int(s) for layer in model.layers for s in layer.source if s < len(model.schema)}
+
+
+# ---- permutation ----
+
+
+def _permute(
+    model: Model, rows: Floats, y: ArrayLike | None, n_repeats: int, rng: np.random.Generator
+) -> Importance:
+    wanted = _read_target(model.output, y, model.score_rows(rows))
+    baseline = _score(model.output, model.score_rows(rows), wanted)
+    orders = [rng.permutation(len(rows)) for _ in range(n_repeats)]
+    read, inputs = _find_read(model), []
+    for i, name in enumerate(model.schema.names):
+        lost = [0.0]
+        if i in read:
+            lost = [
+                baseline - _score(model.output, model.score_rows(shuffled), wanted)
+                for shuffled in _shuffle(rows, i, orders)
+            ]
+        inputs.append(Influence(name, float(np.mean(lost)), float(np.std(lost))))
+    return Importance(
+        inputs,
+        kind="permutation",
+        measure=_tell_permutation(model.output, baseline, len(rows), n_repeats, y is None),
+        n_rows=len(rows),
+        shares=isinstance(model.output, Classes),
+        baseline=baseline,
+    )
+
+
+def _shuffle(rows: Floats, i: int, orders: Sequence[NDArray[np.intp]]) -> Iterator[Floats]:
+    """Give the rows with one column in other orders."""
+    shuffled = rows.copy()
+    for order in orders:
+        shuffled[:, i] = rows[order, i]
+        yield shuffled
+
+
+def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray[Any]:
+    """Give the numbers of the right classes, or the right amounts."""
+    if isinstance(output, Classes):
+        return output.choose(scores) if y is None else _number_classes(output, y, len(scores))
+    if y is None:
+        return scores
+    amounts = np.asarray(y, np.float64)
+    amounts = amounts[:, None] if amounts.ndim == 1 else amounts
+    if amounts.shape != scores.shape:
+        raise InputError(f"y: expected amounts of shape {scores.shape}, got {amounts.shape}")
+    return amounts
+
+
+def _number_classes(output: Classes, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise InputError(f"y: expected one class for each of {n_rows} rows, got {labels.shape}")
+    known = {label: k for k, label in enumerate(output.labels)}
+    for label in labels.tolist():
+        if label not in known:
+            raise InputError(f"y: expected classes among {list(output.labels)}, got {label!r}")
+    return np.array([known[label] for label in labels.tolist()], np.intp)
+
+
+def _score(output: Output, scores: Floats, wanted: NDArray[Any]) -> float:
+    """Give the accuracy, or the mean R² of the amounts."""
+    if isinstance(output, Classes):
+        return float(np.mean(output.choose(scores) == wanted))
+    left = ((wanted - scores) ** 2).sum(axis=0)
+    total = ((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0)
+    flat = np.where(left > 0.0, 0.0, 1.0)  # of an amount that never changes
+    return float(np.where(total > 0.0, 1.0 - left / np.where(total > 0.0, total, 1.0), flat).mean())
+
+
+def _tell_permutation(
+    output: Output, baseline: float, n_rows: int, n_repeats: int, own: bool
+) -> str:
+    times = "once" if n_repeats == 1 else f"{n_repeats} times"
+    rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
+    if not isinstance(output, Classes):
+        of = f"R² of {shorten(baseline)}" if not own else "R² towards the network's own amounts"
+        return f"{of} on {rows}: what is lost when an input is shuffled, {times}"
+    if own:
+        return f"Share of {rows} whose class changes when an input is shuffled, {times}"
+    right = f"{100 * baseline:.1f} %"
+    return f"{right} of {rows} are right: what is lost when an input is shuffled, {times}"
+
+
+# ---- drop ----
+
+
+def _drop(model: Model, rows: Floats) -> Importance:
+    places = [(k, e) for k, layer in enumerate(model.layers) for e in range(len(layer.source))]
+    held = _find_constants(model, rows)
+    before = model.score_rows(rows)
+    wider = np.concatenate([rows, np.zeros((len(rows), 1))], axis=1)
+
+    def compare(constants: Mapping[tuple[int, int], float]) -> float:
+        after = hold_functions(model, constants).score_rows(wider)
+        return _compare(model.output, before, after)
+
+    names = tell_functions(model)
+    functions = [
+        Influence(
+            names[k][e],
+            compare({(k, e): held[k, e]}),
+            None,
+            k + 1,
+            int(model.layers[k].target[e]) + 1,
+            e,
+        )
+        for k, e in places
+    ]
+    inputs = []
+    for i, name in enumerate(model.schema.names):
+        mine = {(k, e): held[k, e] for k, e in places if model.layers[k].source[e] == i}
+        inputs.append(Influence(name, compare(mine) if mine else 0.0))
+    return Importance(
+        inputs,
+        kind="drop",
+        measure=_tell_drop(model.output, len(rows)),
+        n_rows=len(rows),
+        shares=isinstance(model.output, Classes),
+        functions=functions,
+    )
+
+
+def _find_constants(model: Model, rows: Floats) -> dict[tuple[int, int], float]:
+    """Give the value at which each function is held: its mean, or its more frequent one."""
+    constants = {}
+    for k, (layer, h) in enumerate(zip(model.layers, open_layers(model)(rows), strict=True)):
+        function = get_processing(layer.processing)
+        for e, mean in enumerate(h.mean(axis=0).tolist()):
+            if function.crisp:
+                mean = 1.0 if mean >= 0.5 else 0.0
+            constants[k, e] = min(max(mean, 0.0), 1.0) if function.bounded else mean
+    return constants
+
+
+def _compare(output: Output, before: Floats, after: Floats) -> float:
+    """Give the share of rows whose class differs, or the mean difference of the amounts."""
+    if isinstance(output, Classes):
+        return float(np.mean(output.choose(before) != output.choose(after)))
+    return float(np.abs(before - after).mean())
+
+
+def hold_functions(model: Model, constants: Mapping[tuple[int, int], float]) -> Model:
+    """Give the model with some functions held constant.
+
+    Functions are told by the place of their layer and their own in it, from 0 on. They then
+    read one more column, the last: a single category, 0 in all rows. So everything else
+    stays as it was, whatever aggregates them.
+    """
+    name = "constant"
+    while name in model.schema.names:
+        name += "_"
+    schema = Schema((*model.schema.columns, Column(name, 0.0, 0.0, categories=("always",))))
+    layers = [
+        _hold_layer(layer, len(model.schema), {e: c for (at, e), c in constants.items() if at == k})
+        for k, layer in enumerate(model.layers)
+    ]
+    return Model(schema, layers, model.output)
+
+
+def _hold_layer(layer: Layer, n: int, constants: Mapping[int, float]) -> Layer:
+    edges = list(constants)
+    source, rank = np.array(layer.source), np.array(layer.rank_flags)
+    source[source >= n] += 1
+    missing = np.array(layer.gap_values)
+    levels = list(layer.levels)
+    source[edges], rank[edges] = n, False
+    for e, constant in constants.items():
+        missing[e], levels[e] = constant, np.array([constant])
+    return layer.replace(source=source, rank=rank, missing=missing, levels=levels)
+
+
+def _tell_drop(output: Output, n_rows: int) -> str:
+    rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
+    if isinstance(output, Classes):
+        return f"Share of {rows} whose class changes when an input is held constant"
+    what = output.names[0] if output.n_scores == 1 else "the amounts"
+    return f"Mean change of {what} on {rows} when an input is held constant"

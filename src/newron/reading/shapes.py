@@ -1,0 +1,470 @@
+"""What each function of a network does over the observed range: its shape.
+
+A column is looked at over its observed range, or at its values where it has few; a neuron
+over the range that it can reach. Least and greatest values are exact. The kind is what
+is left when turns of less than a tenth of the whole variation are smoothed out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from newron.errors import InputError
+from newron.model.aggregation import activate, combine_limits
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Classes, Label
+from newron.reading.curve import Curve, Source
+from newron.reading.sentence import shorten, tell_centre, tell_factor, tell_shape
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Kind", "Neuron", "Shape", "Shapes", "read_shapes"]
+
+Kind = Literal[
+    "step up",
+    "step down",
+    "rising",
+    "falling",
+    "linear",
+    "hinge",
+    "bell",
+    "inverse bell",
+    "wave",
+    "levels",
+    "constant",
+]
+
+_STEEP = 0.01  # of the range: what goes from 10 % to 90 % within it is a step
+_NEGLIGIBLE = 0.02  # of the largest variation in the neuron, or of 0 to 1
+_NOISE = 1e-9
+_LARGEST = 1e100
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What one function does over the observed range of what it reads.
+
+    Places are on the axis of what is read, in the column's units; values are those of h,
+    before the weight.
+
+    Parameters
+    ----------
+    layer, neuron : int
+        Numbers from 1 on of the neuron that the function belongs to.
+    function : int
+        The function's index in its layer, from 0 on.
+    source : str
+        What it reads: a column, or "neuron 1.2".
+    kind : str
+        step up, step down, rising, falling, linear, hinge, bell, inverse bell, wave,
+        levels or constant.
+    low, high : float
+        The range that is looked at; for categories their first and last number.
+    start, end : float
+        h at low and at high.
+    least, greatest : float
+        Of h over the range or all categories, and a gap if the column has gaps.
+    threshold : float, optional
+        Where a step steps, a hinge bends, or a curve is half-way: for sigmoids b, which may
+        lie outside the range, otherwise where h is 0.5 if that is in the middle half of its
+        way, or half-way between its ends.
+    turns : tuple of (place, h)
+        Where it is highest or lowest within the range: one for a bell, several for a wave.
+    between : tuple of float, optional
+        For rising and falling, where 10 % and 90 % are; for bells, where h is half-way
+        between its turn and its ends.
+    points : tuple of (place, h)
+        For columns of few values, all of them.
+    levels : tuple of (category, h)
+        For categories.
+    missing : float, optional
+        h of a gap, if the column has gaps.
+    weight : float, optional
+        The alpha by which the neuron multiplies h.
+    matters : bool
+        Whether it changes the neuron by at least a fiftieth of what the function that
+        changes it most does; where h lies between 0 and 1 and there are no weights, whether
+        h varies by at least 0.02.
+    unit : str, optional
+        The unit of places.
+    """
+
+    layer: int
+    neuron: int
+    function: int
+    source: str
+    kind: Kind
+    low: float
+    high: float
+    start: float
+    end: float
+    least: float
+    greatest: float
+    threshold: float | None = None
+    turns: tuple[tuple[float, float], ...] = ()
+    between: tuple[float, float] | None = None
+    points: tuple[tuple[float, float], ...] = ()
+    levels: tuple[tuple[Label, float], ...] = ()
+    missing: float | None = None
+    weight: float | None = None
+    matters: bool = True
+    unit: str | None = None
+
+    @property
+    def rises(self) -> bool:
+        """Whether h is higher at the end of the range than at its start."""
+        return self.end > self.start
+
+    @property
+    def has_place(self) -> bool:
+        """Whether what it does it does at its threshold, within the range."""
+        if self.threshold is None or not self.low <= self.threshold <= self.high:
+            return False
+        return self.width is None or self.width <= self.high - self.low
+
+    @property
+    def peak(self) -> float | None:
+        """Where a bell is highest, or an inverse bell lowest."""
+        return self.turns[0][0] if self.kind in ("bell", "inverse bell") else None
+
+    @property
+    def width(self) -> float | None:
+        """How long ``between`` is."""
+        return None if self.between is None else self.between[1] - self.between[0]
+
+    @property
+    def sharpness(self) -> float | None:
+        """How many times ``width`` goes into the range; infinite for an exact step."""
+        if self.kind in ("step up", "step down") and not self.width:
+            return math.inf
+        return (self.high - self.low) / self.width if self.width else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the shape as plain data."""
+        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        data["turns"] = [list(turn) for turn in self.turns]
+        data["points"] = [list(point) for point in self.points]
+        data["between"] = None if self.between is None else list(self.between)
+        data["levels"] = [{"category": label, "value": value} for label, value in self.levels]
+        return {**data, "peak": self.peak, "width": self.width, "text": str(self)}
+
+    def __str__(self) -> str:
+        """Tell the shape in a sentence, with its weight."""
+        weight = "" if self.weight is None else f", times {shorten(self.weight)}"
+        return f"{self.source}: {tell_shape(self)}{weight}"
+
+
+@dataclass(frozen=True)
+class Neuron:
+    """What is told of a neuron besides its functions."""
+
+    layer: int
+    number: int
+    name: str
+    aggregation: str
+    activation: str
+    centre: float
+
+
+class Shapes(Sequence[Shape]):
+    """The shapes of all functions of a model, in the order of its layers.
+
+    A sequence of :class:`Shape`; as text it is grouped by neuron.
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> layer = Layer("sigmoid", "sum", "identity", 1, target=[0, 0], source=[0, 1],
+    ...               w=[[0.34], [0.01]], b=[[54.5], [1.0]], alpha=[3.0, 1.5], centre=[1.25])
+    >>> columns = Column("age", 29.0, 77.0, unit="y"), Column("visits", 0.0, 2.0)
+    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
+    >>> print(read_shapes(model))
+    score for 'ill' adds:
+        +3 × age: rises from 0 to 1 around 54.5 y (10 % to 90 % between 48 and 61)
+        hardly matters: visits (nearly constant, 0.5, times 1.5)
+        less 1.25
+    """
+
+    neurons: tuple[Neuron, ...]
+    """The neurons, in the order of the layers."""
+
+    def __init__(self, shapes: Sequence[Shape], neurons: Sequence[Neuron]) -> None:
+        self._shapes = tuple(shapes)
+        self.neurons = tuple(neurons)
+
+    def of_neuron(self, neuron: Neuron) -> tuple[Shape, ...]:
+        """Give the shapes of the functions of one neuron."""
+        place = neuron.layer, neuron.number
+        return tuple(shape for shape in self if (shape.layer, shape.neuron) == place)
+
+    @overload
+    def __getitem__(self, index: int) -> Shape: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Shape, ...]: ...
+    def __getitem__(self, index: int | slice) -> Shape | tuple[Shape, ...]:
+        """Give one shape, or some."""
+        return self._shapes[index]
+
+    def __len__(self) -> int:
+        """Count the functions."""
+        return len(self._shapes)
+
+    def __iter__(self) -> Iterator[Shape]:
+        """Go through the shapes."""
+        return iter(self._shapes)
+
+    def __repr__(self) -> str:
+        """Tell how many there are."""
+        return f"<Shapes: {len(self)} functions, of which {sum(s.matters for s in self)} matter>"
+
+    def __str__(self) -> str:
+        """Tell all shapes, grouped by neuron."""
+        return "\n".join(line for neuron in self.neurons for line in self._tell_neuron(neuron))
+
+    def _tell_neuron(self, neuron: Neuron) -> list[str]:
+        after = "" if neuron.activation == "identity" else f", then {neuron.activation}"
+        shapes = self.of_neuron(neuron)
+        told = [f"{tell_factor(s.weight)}{s.source}: {tell_shape(s)}" for s in shapes if s.matters]
+        rest = [shape for shape in shapes if not shape.matters]
+        if rest:
+            aside = "; ".join(map(_tell_aside, rest))
+            told.append(f"hardly matter{'s' if len(rest) == 1 else ''}: {aside}")
+        if neuron.centre:
+            told.append(tell_centre(neuron.centre))
+        head = f"{neuron.name} {_VERBS[neuron.aggregation]}{after}:"
+        return [head, *(f"    {line}" for line in told)]
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Give all shapes as plain data."""
+        return [shape.to_dict() for shape in self]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give a row for each function, as a data frame of pandas."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InputError(
+                "expected pandas for a data frame of shapes, got none installed: "
+                "run pip install 'newron-ian[pandas]'"
+            ) from None
+        records = [[shape.to_dict()[name] for name in _RECORD] for shape in self]
+        return pd.DataFrame(records, columns=list(_RECORD))
+
+
+_RECORD = (
+    "layer", "neuron", "source", "kind", "threshold", "peak", "width", "least", "greatest",
+    "missing", "weight", "matters", "text",
+)  # fmt: skip
+
+_VERBS = {
+    "sum": "adds",
+    "mean": "averages",
+    "min": "takes the least of",
+    "max": "takes the greatest of",
+    "product": "multiplies",
+}
+
+
+def _tell_aside(shape: Shape) -> str:
+    return str(shape).replace(": ", " (", 1) + ")"
+
+
+def read_shapes(model: Model) -> Shapes:
+    """Tell what every function of a model does over the observed range.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    Shapes
+
+    Examples
+    --------
+    >>> from newron.model import Column, Layer, Model, Schema, Targets
+    >>> layer = Layer("tanh_prod", "sum", "identity", 1, target=[0], source=[0],
+    ...               w=[[0.2, -0.2]], b=[[40.0, 60.0]], alpha=[3.0])
+    >>> model = Model(Schema((Column("age", 20.0, 80.0),)), [layer], Targets(("dose",)))
+    >>> shape = read_shapes(model)[0]
+    >>> shape.kind, shape.peak, shape.weight
+    ('bell', 50.0, 3.0)
+    >>> print(shape)
+    age: a bell, highest (0.96) at 50, half-way down at 40 and 60; 0 at 20, 0 at 80, times 3
+    """
+    shapes: list[Shape] = []
+    neurons: list[Neuron] = []
+    sources = [Source(c.name, c.low, c.high, c) for c in model.schema.columns]
+    for number, layer in enumerate(model.layers, 1):
+        curves = [Curve(model.schema, layer, e, sources[s]) for e, s in enumerate(layer.source)]
+        found = _read_layer(layer, number, curves)
+        own = _name_layer(model, number)
+        for neuron in own:
+            mine = [shape for shape in found if shape.neuron == neuron.number]
+            sources.append(Source(neuron.name, *_find_reach(neuron, mine)))
+        shapes += found
+        neurons += own
+    return Shapes(shapes, neurons)
+
+
+# ---- neurons ----
+
+
+def _name_layer(model: Model, number: int) -> list[Neuron]:
+    layer = model.layers[number - 1]
+    numbers = range(1, layer.n_neurons + 1)
+    names = [f"neuron {number}.{j}" for j in numbers]
+    if number == len(model.layers):
+        names = _name_outputs(model)
+    centre = [0.0] * len(names) if layer.centre is None else layer.centre.tolist()
+    return [
+        Neuron(number, j, name, layer.aggregation, layer.activation, c)
+        for j, name, c in zip(numbers, names, centre, strict=True)
+    ]
+
+
+def _name_outputs(model: Model) -> list[str]:
+    if not isinstance(model.output, Classes):
+        return [f"output {name}" for name in model.output.names]
+    return [f"score for {label!r}" for label in model.output.labels[-model.output.n_scores :]]
+
+
+def _find_reach(neuron: Neuron, shapes: Sequence[Shape]) -> tuple[float, float]:
+    """Give the range of a neuron, from those of its functions."""
+    ends = np.array([(s.least, s.greatest) for s in shapes]).reshape(-1, 2)
+    ends *= np.array([1.0 if s.weight is None else s.weight for s in shapes]).reshape(-1, 1)
+    reach = np.array(combine_limits(neuron.aggregation, ends.min(axis=1), ends.max(axis=1)))
+    if neuron.aggregation == "product" and not np.all(np.abs(reach) <= _LARGEST):
+        reach = np.array([-_LARGEST, _LARGEST])  # where a network stops multiplying
+    low, high = activate(neuron.activation, reach - neuron.centre).tolist()
+    return low, high
+
+
+# ---- functions ----
+
+
+def _read_layer(layer: Layer, number: int, curves: Sequence[Curve]) -> list[Shape]:
+    weights = np.ones(len(curves)) if layer.alpha is None else np.abs(layer.alpha)
+    sizes = weights * np.array([curve.limits[1] - curve.limits[0] for curve in curves])
+    shapes = []
+    for e, curve in enumerate(curves):
+        largest = float(sizes[layer.target == layer.target[e]].max())
+        shapes.append(_read_function(curve, number, _find_least(curve, float(weights[e]), largest)))
+    return shapes
+
+
+def _find_least(curve: Curve, weight: float, largest: float) -> float:
+    """Give the least variation of h that matters, beside the largest part of the neuron."""
+    if curve.layer.alpha is None and curve.processing.bounded:
+        return _NEGLIGIBLE
+    return max(_NOISE, _NEGLIGIBLE * largest / weight) if weight else math.inf
+
+
+def _read_function(curve: Curve, number: int, least: float) -> Shape:
+    layer, e, column = curve.layer, curve.e, curve.source.column
+    low, high = curve.limits
+    common: dict[str, Any] = {
+        "layer": number,
+        "neuron": int(layer.target[e]) + 1,
+        "function": e,
+        "source": curve.source.name,
+        "low": float(curve.x[0]),
+        "high": float(curve.x[-1]),
+        "start": float(curve.y[0]),
+        "end": float(curve.y[-1]),
+        "least": low,
+        "greatest": high,
+        "missing": curve.missing,
+        "weight": None if layer.alpha is None else float(layer.alpha[e]),
+        "matters": high - low >= least,
+        "unit": None if column is None else column.unit,
+    }
+    if column is not None and column.categories:
+        levels = tuple(zip(column.categories, curve.y.tolist(), strict=True))
+        return Shape(kind="levels", levels=levels, **common)
+    if not curve.is_even:
+        common["points"] = tuple(zip(curve.x.tolist(), curve.y.tolist(), strict=True))
+    if _is_flat(curve, least):
+        return Shape(kind="constant", **common)
+    return _read_curve(curve, common)
+
+
+def _is_flat(curve: Curve, least: float) -> bool:
+    """Tell whether the function varies too little to matter, and to be seen."""
+    seen = curve.processing.bounded and curve.variation >= _NEGLIGIBLE
+    return curve.variation < least and not seen
+
+
+def _read_curve(curve: Curve, common: dict[str, Any]) -> Shape:
+    turns = tuple((curve.find_top(t), float(curve.y[t])) for t in curve.turns)
+    if len(turns) > 1:
+        return Shape(kind="wave", turns=turns, **common)
+    if len(turns) == 1:
+        return _read_bell(curve, turns, common)
+    return _read_slope(curve, common)
+
+
+def _read_bell(
+    curve: Curve, turns: tuple[tuple[float, float], ...], common: dict[str, Any]
+) -> Shape:
+    top, (_, height), last = curve.turns[0], turns[0], len(curve.x) - 1
+    left = curve.find_place(0.5 * (height + float(curve.y[0])), 0, top)
+    right = curve.find_place(0.5 * (height + float(curve.y[-1])), top, last)
+    kind: Kind = "bell" if height > curve.y[0] else "inverse bell"
+    return Shape(kind=kind, turns=turns, between=(left, right), **common)
+
+
+def _read_slope(curve: Curve, common: dict[str, Any]) -> Shape:
+    """Read a function that only rises, or only falls."""
+    up = curve.y[-1] > curve.y[0]
+    threshold, between = _find_threshold(curve)
+    kind: Kind = "rising" if up else "falling"
+    if curve.processing.crisp or _is_steep(curve, between):
+        kind = "step up" if up else "step down"
+    elif curve.is_straight:
+        kind = "linear"
+    elif curve.layer.processing in ("relu", "selu") and curve.x[0] < threshold < curve.x[-1]:
+        kind = "hinge"
+    return Shape(kind=kind, threshold=threshold, between=between, **common)
+
+
+def _is_steep(curve: Curve, between: tuple[float, float] | None) -> bool:
+    if between is None or not curve.is_even:
+        return False
+    inside = curve.x[0] <= between[0] and between[1] <= curve.x[-1]
+    return bool(inside and between[1] - between[0] <= _STEEP * (curve.x[-1] - curve.x[0]))
+
+
+def _find_threshold(curve: Curve) -> tuple[float, tuple[float, float] | None]:
+    """Give the threshold of a monotone function, and where 10 % and 90 % are."""
+    layer, e = curve.layer, curve.e
+    if layer.processing in ("heaviside", "linear", "relu", "selu"):
+        return float(layer.b[e, 0]), None
+    if layer.processing in ("sigmoid", "tanh_prod") and layer.n_factors == 1:
+        return _solve_sigmoid(curve)
+    start, end, last = float(curve.y[0]), float(curve.y[-1]), len(curve.x) - 1
+    half = 0.5 * (start + end)
+    if abs(half - 0.5) < 0.25 * abs(end - start):
+        half = 0.5  # where the crisp network has its threshold
+    places = [curve.find_place(start + part * (end - start), 0, last) for part in (0.1, 0.9)]
+    return curve.find_place(half, 0, last), (places[0], places[1])
+
+
+def _solve_sigmoid(curve: Curve) -> tuple[float, tuple[float, float]]:
+    layer, e, scale = curve.layer, curve.e, curve.scale
+    b = float(layer.b[e, 0])
+    # tanh-prod of one factor is σ(2 w (x − b)).
+    steepness = abs(float(layer.w[e, 0])) * (2.0 if layer.processing == "tanh_prod" else 1.0)
+    reach = math.log(9.0) / steepness
+    if scale is None:
+        return b, (b - reach, b + reach)
+    at = float(scale.rank(np.array(b)))
+    low, high = scale.value(np.array([at - reach, at + reach])).tolist()
+    return b, (low, high)

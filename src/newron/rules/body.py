@@ -1,0 +1,151 @@
+"""The two forms that rules take: a list of if/then, and points that are added up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.model.arithmetic import Floats
+from newron.model.output import Classes, Output
+from newron.rules.circuit import Term
+from newron.rules.node import Algebra, Const, Node, count_literals
+
+__all__ = ["Body", "Branch", "DecisionList", "Points", "decide", "sum_points"]
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Branch:
+    """If the condition holds, then this class."""
+
+    node: Node
+    outcome: int
+
+
+@dataclass(frozen=True)
+class DecisionList:
+    """The first branch whose condition holds decides; otherwise the default class."""
+
+    branches: tuple[Branch, ...]
+    default: int
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The conditions."""
+        return tuple(branch.node for branch in self.branches)
+
+
+@dataclass(frozen=True)
+class Points:
+    """What holds adds its points to the constants: one sum for each score."""
+
+    terms: tuple[Term, ...]
+    constants: tuple[Fraction, ...]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The conditions."""
+        return tuple(term.node for term in self.terms)
+
+
+Body = DecisionList | Points
+
+
+def measure_length(body: Body) -> float:
+    """Give the number of literals, and a little for each further thing to keep in mind."""
+    literals = count_literals(body.nodes)
+    if isinstance(body, DecisionList):
+        return literals + 0.25 * len(body.branches)
+    return literals + 0.25 * sum(sum(map(bool, term.weights)) for term in body.terms)
+
+
+class Rows(Protocol):
+    """Rows of any kind that can be asked where a condition holds."""
+
+    def __len__(self) -> int:
+        """Count the rows."""
+
+    def holds(self, node: Node) -> NDArray[np.bool_]:
+        """Tell for each row whether a condition holds."""
+
+
+def sum_points(
+    terms: Sequence[Term], constants: Sequence[Fraction], rows: Rows
+) -> tuple[NDArray[Any], int]:
+    """Give the sums for rows as whole numbers, and what to divide them by."""
+    shared = share_denominator([*constants, *(w for term in terms for w in term.weights)])
+    largest = sum(
+        abs(int(w * shared)) for w in [*constants, *(w for term in terms for w in term.weights)]
+    )
+    kind: Any = np.int64 if largest < _LARGEST else object
+    total = np.empty((len(rows), len(constants)), kind)
+    total[:] = [int(c * shared) for c in constants]
+    for term in terms:
+        holds = rows.holds(term.node)
+        total[holds] += np.array([int(w * shared) for w in term.weights], kind)
+    return total, shared
+
+
+def share_denominator(numbers: Iterable[Fraction]) -> int:
+    """Give a denominator that all numbers can have."""
+    return math.lcm(*(number.denominator for number in numbers), 1)
+
+
+def decide(output: Output, sums: NDArray[Any]) -> NDArray[np.intp]:
+    """Give the class of each row of sums."""
+    if output.n_scores == 1:
+        return np.asarray(sums[:, 0] >= 0, np.intp)
+    best = np.zeros(len(sums), np.intp)
+    highest = sums[:, 0].copy()
+    for k in range(1, sums.shape[1]):  # argmax, also for whole numbers of any size
+        more = np.asarray(sums[:, k] > highest, bool)
+        best[more] = k
+        highest[more] = sums[more, k]
+    return best
+
+
+def choose_classes(body: Body, output: Output, rows: Rows) -> NDArray[np.intp]:
+    """Give the number of the class that the rules say for each row."""
+    if isinstance(body, Points):
+        sums, _ = sum_points(body.terms, body.constants, rows)
+        return decide(output, sums)
+    out = np.full(len(rows), body.default, np.intp)
+    for branch in reversed(body.branches):
+        out[rows.holds(branch.node)] = branch.outcome
+    return out
+
+
+def add_amounts(body: Points, rows: Rows) -> Floats:
+    """Give the sums of rows as numbers, each rounded once."""
+    sums, shared = sum_points(body.terms, body.constants, rows)
+    if sums.dtype == object:
+        exact = [[float(Fraction(int(s), shared)) for s in row] for row in sums]
+        return np.array(exact, np.float64).reshape(sums.shape)
+    return np.asarray(sums / shared, np.float64)
+
+
+def drop_dead(algebra: Algebra, body: Body, output: Output) -> Body:
+    """Simplify the conditions of a body, and drop what never or always holds."""
+    if isinstance(body, Points):
+        return body
+    branches: list[Branch] = []
+    default = body.default
+    for branch in body.branches:
+        node = algebra.simplify(branch.node)
+        if isinstance(node, Const):
+            if node.value:
+                default = branch.outcome
+                break
+            continue
+        branches.append(Branch(node, branch.outcome))
+    while branches and branches[-1].outcome == default:
+        branches.pop()
+    assert isinstance(output, Classes)  # noqa: S101 - amounts have no decision list
+    return DecisionList(tuple(branches), default)

@@ -1,0 +1,232 @@
+"""A crisp network as what it is: conditions, counts of them, and a weighted sum.
+
+Everything here is read from the model's raw arrays, with no simplification but that
+constant conditions are taken out of their counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.errors import ModelError
+from newron.model.aggregation import activate
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.processing import get_processing
+from newron.rules.axis import Axis, make_axes
+from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
+
+__all__ = ["Circuit", "Term", "find_boundaries", "read_circuit"]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A condition and what it adds to each score."""
+
+    node: Node
+    weights: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """The scores of a crisp network: constants plus the weights of what holds."""
+
+    axes: tuple[Axis, ...]
+    terms: tuple[Term, ...]
+    constants: tuple[Fraction, ...]
+    exact: bool  # whether the network adds its weights without rounding
+
+
+@dataclass(frozen=True)
+class _Neuron:
+    """A hidden neuron: the conditions that it counts, and its value by their number."""
+
+    children: tuple[Node, ...]
+    values: Floats  # by the number of children that hold
+
+
+def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
+    """Read a crisp network.
+
+    Raises
+    ------
+    ModelError
+        If a function of the model is not crisp.
+    """
+    check_crisp(model)
+    given = tuple(make_axes(model.schema, find_boundaries(model)) if axes is None else axes)
+    neurons: list[_Neuron] = []
+    for layer in model.layers[:-1]:
+        neurons += [_read_neuron(layer, j, given, neurons) for j in range(layer.n_neurons)]
+    last = model.layers[-1]
+    terms: dict[Node, list[Fraction]] = {}
+    constants = []
+    for j in range(last.n_neurons):
+        constant = _read_output(last, j, given, neurons, terms)
+        constants.append(constant)
+    kept = [Term(node, tuple(weights)) for node, weights in terms.items() if any(weights)]
+    return Circuit(given, tuple(kept), tuple(constants), last.divisors is not None)
+
+
+def check_crisp(model: Model) -> None:
+    """Refuse a model that has functions between 0 and 1."""
+    for number, layer in enumerate(model.layers, 1):
+        if not get_processing(layer.processing).crisp:
+            raise ModelError(
+                f"rules are exact for crisp networks: expected heaviside, got {layer.processing} "
+                f"in layer {number}; model.crisp() gives the nearest crisp network"
+            )
+        if layer.rank_flags.any():
+            raise ModelError(f"expected thresholds on the columns' own scale in layer {number}")
+        if layer.alpha is not None and layer is not model.layers[-1]:
+            raise ModelError(f"expected weights in the last layer alone, got some in {number}")
+
+
+def find_boundaries(model: Model) -> list[list[float]]:
+    """Give for each column where its conditions change."""
+    places: list[list[float]] = [[] for _ in model.schema.columns]
+    for layer in model.layers:
+        for source, w, b in zip(
+            layer.source.tolist(), layer.w[:, 0].tolist(), layer.b[:, 0].tolist(), strict=True
+        ):
+            if source < len(places) and w != 0.0:
+                places[source].append(b if w > 0.0 else math.nextafter(b, math.inf))
+    return places
+
+
+def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequence[_Neuron]) -> Node:
+    """Give when function e of a layer is 1."""
+    source = int(layer.source[e])
+    if source >= len(axes):
+        neuron = neurons[source - len(axes)]
+        return _ask_neuron(neuron, float(layer.w[e, 0]), float(layer.b[e, 0]))
+    axis = axes[source]
+    function = get_processing(layer.processing)
+    cells = axis.representatives
+    values = function.value(cells[:, None], layer.w[e : e + 1], layer.b[e : e + 1])[:, 0]
+    if len(layer.levels[e]):
+        values = np.resize(layer.levels[e], len(cells))
+    if axis.gap:
+        values[-1] = layer.gap_values[e]
+    mask = sum(1 << c for c, value in enumerate(values.tolist()) if value == 1.0)
+    if mask in (0, axis.full):
+        return FALSE if mask == 0 else TRUE
+    return Literal(source, mask)
+
+
+def _ask_neuron(neuron: _Neuron, w: float, b: float) -> Node:
+    """Give for which counts a function of a neuron is 1."""
+    z = neuron.values
+    holds = np.ones(len(z), bool) if w == 0.0 else (z >= b if w > 0.0 else z <= b)
+    runs = _find_runs(holds)
+    n = len(neuron.children)
+    if not runs or runs == [(0, n)]:
+        return TRUE if runs else FALSE
+    parts = [Count(low, high, neuron.children) for low, high in runs]
+    return parts[0] if len(parts) == 1 else Count(1, len(parts), tuple(parts))
+
+
+def _find_runs(holds: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(np.int8)))
+    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
+
+
+def _read_neuron(layer: Layer, j: int, axes: Sequence[Axis], neurons: Sequence[_Neuron]) -> _Neuron:
+    edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
+    nodes = [_read_condition(layer, e, axes, neurons) for e in edges]
+    children = tuple(node for node in nodes if not isinstance(node, Const))
+    always = sum(node.value for node in nodes if isinstance(node, Const))
+    counts = np.arange(len(children) + 1) + always
+    z = _aggregate(layer.aggregation, counts, len(nodes))
+    if layer.centre is not None:
+        z = z - layer.centre[j]
+    return _Neuron(children, activate(layer.activation, z))
+
+
+def _aggregate(aggregation: str, counts: NDArray[np.intp], n: int) -> Floats:
+    """Give the aggregate of n zeros and ones by the number of ones."""
+    if aggregation == "sum":
+        return counts.astype(np.float64)
+    if aggregation == "product":
+        return np.asarray(counts == n, np.float64)
+    if n == 0:
+        return np.zeros(len(counts))
+    if aggregation == "mean":
+        return np.asarray(counts / n, np.float64)
+    return ((counts == n) if aggregation == "min" else (counts > 0)).astype(np.float64)
+
+
+# ---- the last layer ----
+
+
+def _read_output(
+    layer: Layer,
+    j: int,
+    axes: Sequence[Axis],
+    neurons: Sequence[_Neuron],
+    terms: dict[Node, list[Fraction]],
+) -> Fraction:
+    """Add what the conditions of output j weigh to the terms; give the constant."""
+    edges = list(range(int(layer.begin[j]), int(layer.begin[j + 1])))
+    nodes = [_read_condition(layer, e, axes, neurons) for e in edges]
+    alpha = [1.0] * len(layer.source) if layer.alpha is None else layer.alpha.tolist()
+    weights = [tell_exactly(alpha[e]) for e in edges]
+    if layer.aggregation == "mean" and nodes:
+        weights = [weight / len(nodes) for weight in weights]
+    elif layer.aggregation == "product":
+        nodes, weights = (
+            [Count(len(nodes), len(nodes), tuple(nodes))],
+            [math.prod(weights, start=Fraction(1))],
+        )
+        if not edges:
+            nodes, weights = [TRUE], [Fraction(1)]
+    elif layer.aggregation in ("min", "max") and nodes:
+        nodes, weights = _lay_cake(layer.aggregation, nodes, weights)
+    constant = Fraction(0) if layer.centre is None else -tell_exactly(layer.centre[j])
+    for node, weight in zip(nodes, weights, strict=True):
+        if isinstance(node, Const):
+            constant += weight * node.value
+        else:
+            row = terms.setdefault(node, [Fraction(0)] * layer.n_neurons)
+            row[j] += weight
+    return constant
+
+
+def tell_exactly(value: float) -> Fraction:
+    """Give a weight as the decimal that it is written by."""
+    return Fraction(repr(float(value)))
+
+
+def _lay_cake(
+    aggregation: str, nodes: Sequence[Node], weights: Sequence[Fraction]
+) -> tuple[list[Node], list[Fraction]]:
+    """Tell the least or greatest of weighted conditions as a sum of conditions.
+
+    With values v0 < v1 < ..., it is v0 plus each further v − (the one before) where all
+    (any, for the greatest) of the parts are at least v.
+    """
+    values = sorted({Fraction(0), *weights})
+    out_nodes: list[Node] = [TRUE]
+    out_weights = [values[0]]
+    for below, v in pairwise(values):
+        parts = [_reach(node, weight, v) for node, weight in zip(nodes, weights, strict=True)]
+        n = len(parts)
+        out_nodes.append(Count(n if aggregation == "min" else 1, n, tuple(parts)))
+        out_weights.append(v - below)
+    return out_nodes, out_weights
+
+
+def _reach(node: Node, weight: Fraction, v: Fraction) -> Node:
+    """Give when a weighted condition is at least v."""
+    on, off = weight >= v, v <= 0
+    if on == off:
+        return TRUE if on else FALSE
+    return node if on else Count(0, 0, (node,))

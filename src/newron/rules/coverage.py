@@ -1,0 +1,77 @@
+"""Rows that rules are measured on: the cells of their values, and their classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newron.errors import InputError
+from newron.model.arithmetic import Floats
+from newron.model.output import Classes, Output
+from newron.rules.axis import Axis
+
+__all__ = ["Coverage", "number_classes"]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Some rows by a representative of each cell, how many there are, and their classes.
+
+    Equal rows are kept once, with their number for each class.
+    """
+
+    rows: Floats
+    counts: NDArray[np.int64]  # (rows, classes), or (rows, 1) where there are none
+
+    @classmethod
+    def measure(
+        cls, axes: Sequence[Axis], rows: NDArray[Any], classes: NDArray[np.intp], n_classes: int
+    ) -> Coverage:
+        """Count rows by the cells of their values; amounts are of one class, the first."""
+        cells = [axis.locate(np.asarray(rows[:, i], np.float64)) for i, axis in enumerate(axes)]
+        codes = np.stack(cells, axis=1).astype(np.int16)
+        kinds, place = np.unique(codes, axis=0, return_inverse=True)
+        counts = np.zeros((len(kinds), n_classes), np.int64)
+        np.add.at(counts, (place.reshape(-1), classes), 1)
+        # What lies outside stays outside: no listed value is infinite, no gap is one there.
+        outside = [np.nan if axis.values is None else np.inf for axis in axes]
+        values = [
+            np.append(axis.representatives, outside[i])[kinds[:, i]] for i, axis in enumerate(axes)
+        ]
+        return cls(np.stack(values, axis=1), counts)
+
+    def place(self, axes: Sequence[Axis]) -> NDArray[np.intp]:
+        """Give the cells of the rows on some axes."""
+        cells = [axis.locate(np.asarray(self.rows[:, i])) for i, axis in enumerate(axes)]
+        return np.stack(cells, axis=1)
+
+    def count(self, chosen: NDArray[np.bool_]) -> int:
+        """Count the rows that are chosen."""
+        return int(self.counts[chosen].sum())
+
+    def measure_right(self, chosen: NDArray[np.bool_], outcome: int) -> float | None:
+        """Give the part of the chosen rows that have this class; None if there are none."""
+        n = self.count(chosen)
+        if n == 0 or self.counts.shape[1] == 1:
+            return None
+        return int(self.counts[chosen, outcome].sum()) / n
+
+
+def number_classes(output: Output, y: ArrayLike | None, n_rows: int) -> NDArray[np.intp]:
+    """Give the number of each row's class; 0 where there are none."""
+    if y is None or not isinstance(output, Classes):
+        return np.zeros(n_rows, np.intp)
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise InputError(f"expected y with one class for each of {n_rows} rows, got {labels.shape}")
+    known = {label: k for k, label in enumerate(output.labels)}
+    try:
+        return np.array([known[label] for label in labels.tolist()], np.intp)
+    except (KeyError, TypeError):
+        raise InputError(
+            f"y: expected classes among {', '.join(map(str, output.labels))}, got others"
+        ) from None

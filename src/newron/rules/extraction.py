@@ -1,0 +1,155 @@
+"""From a crisp network to its shortest rules."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from newron.errors import ModelError
+from newron.model.model import Model
+from newron.model.output import Classes
+from newron.rules.body import (
+    Body,
+    Branch,
+    DecisionList,
+    Points,
+    decide,
+    drop_dead,
+    measure_length,
+)
+from newron.rules.circuit import Circuit, read_circuit
+from newron.rules.cover import Candidate, list_candidates
+from newron.rules.node import Algebra, Node
+from newron.rules.points import make_points
+from newron.rules.ruleset import RuleSet
+from newron.rules.table import make_cards, make_flat_cards, make_table, merge_levels
+
+__all__ = ["extract"]
+
+FORMS = ("shortest", "rules", "points")
+_MOST_LEVELS = 200_000
+_MOST_CELLS = 200_000
+_LONGEST = 400  # literals of a list that is still worth telling
+
+
+def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> RuleSet:
+    """Give the rules of a crisp network, the shortest that were found.
+
+    Parameters
+    ----------
+    model : Model
+        All its functions are Heaviside; for others see :meth:`Model.crisp`.
+    form : {"shortest", "rules", "points"}
+        If/then rules, points that are added up, or whichever is shorter.
+    seconds : float
+        How long to look for shorter rules.
+
+    Returns
+    -------
+    RuleSet
+        Its ``proof`` says whether it equals the network.
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> fever = Layer("heaviside", "sum", "identity", 1, target=[0], source=[0],
+    ...               w=[[1.0]], b=[[38.0]], alpha=[2.0], centre=[1.0])
+    >>> model = Model(Schema((Column("temperature", 35.0, 42.0),)), [fever],
+    ...               Classes(("well", "ill")))
+    >>> print(extract(model).to_text())
+    If temperature ≥ 38, then ill
+    Otherwise well
+    """
+    if form not in FORMS:
+        raise ModelError(f"expected form among {', '.join(FORMS)}, got {form!r}")
+    circuit = read_circuit(model)
+    points = make_points(circuit)
+    if not isinstance(model.output, Classes):
+        if form == "rules":
+            raise ModelError("a network of amounts adds up points: use form='points'")
+        return RuleSet(model, circuit.axes, points, "points")
+    if not points.terms and form != "points":
+        sums = np.array([points.constants], dtype=object)
+        outcome = int(decide(model.output, sums)[0])
+        return RuleSet(model, circuit.axes, DecisionList((), outcome), "list", minimal=True)
+    found = [Candidate(points, "points", False)]
+    if form != "points":
+        found += _list_shorter(model, circuit, points, seconds)
+    if form == "rules":
+        found = [c for c in found if isinstance(c.body, DecisionList)]
+        if not found:
+            raise ModelError(
+                "the network has too many combinations of conditions for if/then rules: "
+                "use form='points'"
+            )
+    least = min(measure_length(candidate.body) for candidate in found)
+    made = [
+        RuleSet(model, circuit.axes, c.body, c.form, minimal=c.minimal)
+        for c in found
+        if measure_length(c.body) == least
+    ]
+    return min(made, key=_measure_taste)
+
+
+def _measure_taste(rules: RuleSet) -> tuple[int, bool, int]:
+    """Tell which of equally short rules to prefer: a1 = 1, not a1 ≠ 1; at least, not at most."""
+    text = rules.to_text()
+    odd = sum(text.count(word) for word in ("≠", "<", "at most", "not "))
+    return odd, not rules.minimal, len(text)
+
+
+def _list_shorter(
+    model: Model, circuit: Circuit, points: Points, seconds: float
+) -> Iterator[Candidate]:
+    """Give rules from the tables behind the network."""
+    assert isinstance(model.output, Classes)  # noqa: S101 - checked by the caller
+    algebra = Algebra(circuit.axes)
+    end = time.monotonic() + seconds
+    counted = _make_count(points, algebra, len(model.output.labels))
+    if counted is not None:
+        yield replace(counted, body=drop_dead(algebra, counted.body, model.output))
+    nodes = [term.node for term in circuit.terms]
+    ways = [(make_cards(circuit.axes, nodes), _MOST_LEVELS)]
+    flat = make_flat_cards(circuit.axes, nodes)
+    if flat != ways[0][0]:
+        ways.append((flat, _MOST_CELLS))
+    for cards, limit in ways:
+        left = max(end - time.monotonic(), 0.5)
+        table = make_table(circuit, cards, model.output, limit, left / 2)
+        if table is None:
+            continue
+        small = merge_levels(table)
+        left = max(end - time.monotonic(), 0.5)
+        for candidate in list_candidates(small, algebra, len(model.output.labels), left / 4):
+            body = drop_dead(algebra, candidate.body, model.output)
+            if isinstance(body, DecisionList) and measure_length(body) > _LONGEST:
+                continue
+            yield replace(candidate, body=body)
+            again = _make_count(body, algebra, len(model.output.labels))
+            if again is not None:
+                yield again
+
+
+def _make_count(body: Body, algebra: Algebra, n_classes: int) -> Candidate | None:
+    """Tell points of equal size as "at least so many of"."""
+    if not isinstance(body, Points) or n_classes != 2 or not body.terms:
+        return None
+    sizes = {abs(term.weights[0]) for term in body.terms}
+    if len(sizes) != 1:
+        return None
+    size = sizes.pop()
+    children: list[Node] = []
+    need = -body.constants[0]
+    for term in body.terms:
+        up = term.weights[0] > 0
+        children.append(term.node if up else algebra.negate(term.node))
+        need += Fraction(0) if up else size
+    low = math.ceil(need / size)
+    node = algebra.count(low, len(children), children)
+    listed = DecisionList((Branch(node, 1),), 0)
+    return Candidate(listed, "count", False)

@@ -1,0 +1,562 @@
+"""Reads rules that were written as text, by :mod:`newron.rules.text` or by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from newron.errors import InputError
+from newron.model.network import LARGEST_INPUT
+from newron.model.output import Classes, Output
+from newron.model.schema import Column, Label, Schema
+from newron.rules.axis import Axis, make_axes, quote, quote_unit
+from newron.rules.body import Body, Branch, DecisionList, Points
+from newron.rules.circuit import Term
+from newron.rules.node import FALSE, TRUE, Algebra, Count, Literal, Node
+from newron.rules.text import write_decision, write_head, write_label
+
+__all__ = ["parse_rules"]
+
+_NUMBER = re.compile(r"[+\-−]?(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?(?:/\d+)?")
+_OPERATORS = {
+    "≥": "≥", "≤": "≤", ">=": "≥", "<=": "≤", ">": ">", "<": "<", "≠": "≠", "!=": "≠", "=": "=",
+}  # fmt: skip
+_TURNED = {"≤": "≥", "<": ">", "≥": "≤", ">": "<"}
+_OPERATOR = re.compile("|".join(sorted(map(re.escape, _OPERATORS), key=len, reverse=True)))
+_COUNTS = re.compile(
+    r"(?:(all|any|none)|exactly (\d+)|at least (\d+)|at most (\d+)|between (\d+) and (\d+)) of\b"
+)
+_GROUP = re.compile(r"([A-Z]{1,2})\b")
+_BLOCK_HEAD = re.compile(
+    r"(?:^Let [A-Z]{1,2} be|\b(?:all|any|none|exactly \d+|at least \d+|at most \d+|"
+    r"between \d+ and \d+) of)$"
+)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+# ---- what a literal says, before there are cells ----
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Numbers from one boundary on and under another."""
+
+    low: float
+    high: float
+
+
+@dataclass
+class _Set:
+    """A literal as it is written: ranges of numbers, labels, and whether gaps are in."""
+
+    column: int
+    ranges: list[_Range] = field(default_factory=list)
+    labels: set[int] = field(default_factory=set)
+    missing: bool = False
+
+
+Parsed = bool | _Set | tuple[int, int, tuple["Parsed", ...]]
+
+
+def parse_rules(
+    text: str, schema: Schema, output: Output, boundaries: Sequence[Sequence[float]] | None = None
+) -> tuple[tuple[Axis, ...], Body]:
+    """Read rules; give their axes and the body.
+
+    Axes have the boundaries that the text names, and those given besides.
+
+    Raises
+    ------
+    InputError
+        With the number of the line, what was expected and what was found.
+    """
+    parsed = _Reader(schema, output).read(text)
+    places: list[list[float]] = [list(b) for b in boundaries or [[] for _ in schema.columns]]
+    for part in parsed.conditions:
+        _collect_boundaries(part, places)
+    axes = make_axes(schema, places)
+    return axes, parsed.make_body(Algebra(axes))
+
+
+def _collect_boundaries(part: Parsed, places: list[list[float]]) -> None:
+    if isinstance(part, tuple):
+        for child in part[2]:
+            _collect_boundaries(child, places)
+    elif isinstance(part, _Set):
+        for r in part.ranges:
+            places[part.column] += [u for u in (r.low, r.high) if math.isfinite(u)]
+
+
+def _make_node(part: Parsed, algebra: Algebra) -> Node:
+    if isinstance(part, bool):
+        return TRUE if part else FALSE
+    if isinstance(part, tuple):
+        low, high, children = part
+        return Count(low, high, tuple(_make_node(child, algebra) for child in children))
+    axis = algebra.axes[part.column]
+    mask = axis.gap if part.missing else 0
+    if axis.column.categories is not None:
+        mask |= sum(1 << c for c in part.labels)
+    else:
+        places = axis.representatives[: axis.n_places].tolist()
+        mask |= sum(
+            1 << c for c, x in enumerate(places) if any(r.low <= x < r.high for r in part.ranges)
+        )
+    if mask in (0, axis.full):
+        return TRUE if mask else FALSE
+    return Literal(part.column, mask)
+
+
+@dataclass
+class _Document:
+    """A text as it was read."""
+
+    output: Output
+    branches: list[tuple[Parsed, int]] = field(default_factory=list)
+    default: int | None = None
+    terms: list[tuple[Parsed, list[Fraction]]] = field(default_factory=list)
+    constants: list[Fraction] | None = None
+
+    @property
+    def conditions(self) -> list[Parsed]:
+        return [part for part, _ in [*self.branches, *self.terms]]
+
+    def make_body(self, algebra: Algebra) -> Body:
+        if self.constants is not None:
+            terms = [Term(_make_node(part, algebra), tuple(w)) for part, w in self.terms]
+            return Points(tuple(terms), tuple(self.constants))
+        if self.default is None:
+            raise InputError("rules: expected a last line that begins with Otherwise")
+        branches = [Branch(_make_node(part, algebra), c) for part, c in self.branches]
+        return DecisionList(tuple(branches), self.default)
+
+
+class _Reader:
+    """Reads a text line by line, and conditions word by word."""
+
+    def __init__(self, schema: Schema, output: Output) -> None:
+        self.schema = schema
+        self.output = output
+        self.groups: dict[str, tuple[Parsed, ...]] = {}
+        # Longer names first, so that "age at birth" is not read as "age".
+        names = [
+            (text, i) for i, name in enumerate(schema.names) for text in _spell(quote(name), name)
+        ]
+        self.names = sorted(names, key=lambda item: -len(item[0]))
+        self.number = 0
+        self.text = ""
+        self.at = 0
+
+    # ---- lines ----
+
+    def read(self, text: str) -> _Document:
+        document = _Document(self.output)
+        lines = _fold_blocks(text)
+        k = 0
+        while k < len(lines):
+            try:
+                k = self._read_line(document, lines, k)
+            except InputError as error:
+                where = f"rules, line {self.number}"
+                raise InputError(f"{where}: {error}; got {self.text!r}") from None
+        return document
+
+    def _read_line(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
+        self._start(lines, k)
+        line = self.text
+        word = line.split(maxsplit=1)[0].rstrip(":")
+        if document.default is not None or document.constants is not None:
+            raise InputError("expected nothing after the last rule")
+        if word == "Let":
+            self._read_group()
+        elif word == "If":
+            if k + 1 < len(lines) and lines[k + 1][1].startswith("then "):
+                self.text = f"{line} {lines[k + 1][1]}"
+                k += 1
+            document.branches.append(self._read_branch())
+        elif word in ("Otherwise", "Always"):
+            self._take(word)
+            self._skip(":")
+            document.default = self._read_class()
+            self._end()
+        elif line == write_head(self.output):
+            if document.branches:
+                raise InputError("expected rules or points, not both")
+            return self._read_points(document, lines, k)
+        else:
+            raise InputError(f"expected If, Otherwise, Let or {write_head(self.output)!r}")
+        return k + 1
+
+    def _read_group(self) -> None:
+        self._take("Let")
+        self._blank()
+        found = _GROUP.match(self.text, self.at)
+        if not found:
+            raise InputError("expected a name of one or two capital letters")
+        self.at = found.end()
+        self._take("be")
+        self.groups[found[1]] = self._read_members()
+        self._end()
+
+    def _read_branch(self) -> tuple[Parsed, int]:
+        self._take("If")
+        part = self._read_any()
+        self._skip(",")
+        self._take("then")
+        outcome = self._read_class()
+        self._end()
+        return part, outcome
+
+    def _read_points(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
+        n = self.output.n_scores
+        binary = isinstance(self.output, Classes) and n == 1
+        document.constants = [Fraction(0)] * n
+        k += 1
+        while k < len(lines) and _NUMBER.match(lines[k][1]):
+            self._start(lines, k)
+            weights = [self._read_number() for _ in range(n)]
+            if self._skip("to start with"):
+                document.constants = weights
+            else:
+                document.terms.append((self._read_any(), weights))
+            self._end()
+            k += 1
+        if binary:
+            return self._read_threshold(document, lines, k)
+        # The end must say what such sums decide, and nothing else.
+        wanted = write_decision(self.output, Points((), tuple(document.constants)))
+        if [line for _, line in lines[k:]] != wanted:
+            raise InputError(f"expected {' / '.join(wanted) or 'nothing more'!r} at the end")
+        return len(lines)
+
+    def _read_threshold(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
+        self._start(lines, k)
+        self._take("Sum")
+        if self._read_operator() != "≥":
+            raise InputError("expected Sum ≥")
+        document.constants = [-self._read_number()]
+        self._take(":")
+        second = self._read_class()
+        self._end()
+        self._start(lines, k + 1)
+        self._take("Otherwise")
+        self._skip(":")
+        if (self._read_class(), second) != (0, 1):
+            raise InputError("expected the second class where the sum is high, else the first")
+        self._end()
+        return k + 2
+
+    def _start(self, lines: list[tuple[int, str]], k: int) -> None:
+        """Begin to read a line; an empty one where there is none."""
+        number, text = lines[k] if k < len(lines) else (self.number + 1, "")
+        self.number, self.text, self.at = number, text, 0
+
+    def _read_class(self) -> int:
+        if not isinstance(self.output, Classes):
+            raise InputError(f"amounts have no classes: expected {write_head(self.output)!r}")
+        self._skip("class ")
+        found = self._read_label(self.output.labels)
+        if found is None:
+            known = ", ".join(map(write_label, self.output.labels))
+            raise InputError(f"expected one of the classes {known}")
+        return found
+
+    def _read_label(self, labels: Sequence[Label]) -> int | None:
+        ways = [
+            (text, c)
+            for c, label in enumerate(labels)
+            for text in _spell(write_label(label), label)
+        ]
+        for text, c in sorted(ways, key=lambda way: -len(way[0])):
+            if self._skip(text):
+                return c
+        return None
+
+    # ---- conditions ----
+
+    def _read_any(self) -> Parsed:
+        parts = [self._read_all()]
+        while self._skip_word("or"):
+            parts.append(self._read_all(parts[-1]))
+        return _merge_any(parts)
+
+    def _read_all(self, before: Parsed | None = None) -> Parsed:
+        parts = [self._read_one(before)]
+        while self._skip_word("and"):
+            parts.append(self._read_one())
+        return parts[0] if len(parts) == 1 else (len(parts), len(parts), tuple(parts))
+
+    def _read_one(self, before: Parsed | None = None) -> Parsed:
+        self._blank()
+        for word, value in (("always", True), ("never", False)):
+            if self._skip_word(word):
+                return value
+        if self._skip_word("not"):
+            return (0, 0, (self._read_one(),))
+        if self._skip("("):
+            part = self._read_any()
+            self._take(")")
+            return part
+        counted = _COUNTS.match(self.text, self.at)
+        if counted:
+            self.at = counted.end()
+            return _make_count(counted, self._read_members())
+        # "age < 3 or ≥ 5", "age ≥ 54 or missing": the column is the one before.
+        told = before.column if isinstance(before, _Set) else None
+        return self._read_literal(told)
+
+    def _read_members(self) -> tuple[Parsed, ...]:
+        self._blank()
+        if self._skip("["):
+            parts = [self._read_any()]
+            while self._skip(";"):
+                parts.append(self._read_any())
+            self._take("]")
+            return tuple(parts)
+        found = _GROUP.match(self.text, self.at)
+        if not found or found[1] not in self.groups:
+            raise InputError("expected conditions in [ ] or the name of a group")
+        self.at = found.end()
+        return self.groups[found[1]]
+
+    # ---- literals ----
+
+    def _read_literal(self, told: int | None) -> Parsed:
+        self._blank()
+        if told is not None and self._skip_word("missing"):
+            return _Set(told, missing=True)
+        if told is not None and _OPERATOR.match(self.text, self.at):
+            return self._read_comparison(told)
+        low = _NUMBER.match(self.text, self.at)
+        if low:
+            value = self._read_float()
+            operator = self._read_operator()
+            if operator not in _TURNED:
+                raise InputError("expected ≤ or < between a number and a column")
+            column = self._read_name()
+            again = self._read_operator()
+            if {operator, again} not in ({"≤"}, {"<"}, {"≤", "<"}):
+                raise InputError("expected low ≤ column < high")
+            below = _make_ranges(_TURNED[operator], value)[0]
+            above = _make_ranges(again, self._read_float())[0]
+            self._skip_unit(column)
+            return _Set(column, [_Range(below.low, above.high)])
+        column = self._read_name()
+        if self._skip_word("missing"):
+            return _Set(column, missing=True)
+        if self._skip_word("not"):
+            if self._skip_word("missing"):
+                every = set(range(self.schema.columns[column].n_categories))
+                return _Set(column, [_Range(-math.inf, math.inf)], every)
+            self._take("in")
+            return _complement(self.schema.columns[column], self._read_set(column))
+        if self._skip_word("in"):
+            return self._read_set(column)
+        return self._read_comparison(column)
+
+    def _read_name(self) -> int:
+        self._blank()
+        for text, i in self.names:
+            if self.text.startswith(text, self.at):
+                self.at += len(text)
+                return i
+        raise InputError(f"expected the name of a column at {self.text[self.at : self.at + 20]!r}")
+
+    def _read_comparison(self, column: int) -> Parsed:
+        operator = self._read_operator()
+        if self.schema.columns[column].categories is not None:
+            if operator not in ("=", "≠"):
+                raise InputError("expected =, ≠ or in for categories")
+            found = _Set(column, labels={self._read_category(column)})
+            return found if operator == "=" else _complement(self.schema.columns[column], found)
+        ranges = _make_ranges(operator, self._read_float())
+        self._skip_unit(column)
+        return _Set(column, ranges)
+
+    def _read_set(self, column: int) -> _Set:
+        self._take("{")
+        out = _Set(column)
+        while True:
+            if self.schema.columns[column].categories is not None:
+                out.labels.add(self._read_category(column))
+            else:
+                out.ranges += _make_ranges("=", self._read_float())
+            if not self._skip(","):
+                break
+        self._take("}")
+        self._skip_unit(column)
+        return out
+
+    def _read_category(self, column: int) -> int:
+        labels = self.schema.columns[column].categories or ()
+        found = self._read_label(labels)
+        if found is None:
+            known = ", ".join(map(write_label, labels))
+            raise InputError(f"expected one of the categories {known}")
+        return found
+
+    def _skip_unit(self, column: int) -> None:
+        unit = self.schema.columns[column].unit
+        if unit:
+            self._skip(quote_unit(unit))
+
+    # ---- words ----
+
+    def _read_number(self) -> Fraction:
+        self._blank()
+        found = _NUMBER.match(self.text, self.at)
+        if not found:
+            raise InputError("expected a number")
+        self.at = found.end()
+        try:
+            return Fraction(found[0].replace("−", "-"))
+        except ZeroDivisionError:
+            raise InputError(f"expected a number, got {found[0]}") from None
+
+    def _read_float(self) -> float:
+        number = self._read_number()
+        if abs(number) > LARGEST_INPUT:
+            raise InputError(f"expected a number within ±{LARGEST_INPUT:g}")
+        return float(number)
+
+    def _read_operator(self) -> str:
+        self._blank()
+        found = _OPERATOR.match(self.text, self.at)
+        if not found:
+            raise InputError("expected one of ≥ ≤ > < = ≠")
+        self.at = found.end()
+        return _OPERATORS[found[0]]
+
+    def _blank(self) -> None:
+        while self.at < len(self.text) and self.text[self.at] == " ":
+            self.at += 1
+
+    def _skip(self, what: str) -> bool:
+        self._blank()
+        if not self.text.startswith(what, self.at):
+            return False
+        end = self.at + len(what)
+        # A word must not go on: "ill" is not the start of "illness".
+        if what[-1].isalnum() and end < len(self.text) and _goes_on(self.text[end]):
+            return False
+        self.at = end
+        return True
+
+    def _skip_word(self, word: str) -> bool:
+        return self._skip(word)
+
+    def _take(self, what: str) -> None:
+        if not self._skip(what):
+            raise InputError(f"expected {what!r} at {self.text[self.at : self.at + 20]!r}")
+
+    def _end(self) -> None:
+        self._blank()
+        if self.at < len(self.text):
+            raise InputError(f"expected the end of the line at {self.text[self.at :]!r}")
+
+
+def _goes_on(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _fold_blocks(text: str) -> list[tuple[int, str]]:
+    """Turn indented blocks into lists in brackets; drop notes and empty lines."""
+    rows: list[tuple[int, int, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        kept = _cut_note(line).rstrip()
+        if kept.strip():
+            rows.append((number, len(kept) - len(kept.lstrip()), kept.strip()))
+
+    def fold(k: int) -> tuple[str, int]:
+        _, depth, line = rows[k]
+        k += 1
+        if not _BLOCK_HEAD.search(line):
+            return line, k
+        parts: list[str] = []
+        while k < len(rows) and rows[k][1] > depth:
+            part, k = fold(k)
+            parts.append(part)
+        return f"{line} [{'; '.join(parts)}]", k
+
+    out: list[tuple[int, str]] = []
+    k = 0
+    while k < len(rows):
+        number = rows[k][0]
+        line, k = fold(k)
+        out.append((number, line))
+    return out
+
+
+def _cut_note(line: str) -> str:
+    """Cut what follows a dash, unless it is inside quotes."""
+    hidden = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), line)
+    at = hidden.find(" — ")
+    return line if at < 0 else line[:at]
+
+
+def _spell(printed: str, label: Label) -> set[str]:
+    """Give the ways to write a name or a label: as it is printed, and in quotes."""
+    quoted = {json.dumps(label, ensure_ascii=False)} if isinstance(label, str) else set()
+    return {printed, *quoted}
+
+
+def _make_count(found: re.Match[str], members: tuple[Parsed, ...]) -> Parsed:
+    word, exactly, least, most, low, high = found.groups()
+    n = len(members)
+    if word:
+        ends = {"all": (n, n), "any": (1, n), "none": (0, 0)}[word]
+    elif exactly:
+        ends = int(exactly), int(exactly)
+    elif low:
+        ends = int(low), int(high)
+    else:
+        ends = (int(least), n) if least else (0, int(most))
+    if ends[0] > ends[1]:
+        raise InputError(f"expected the smaller number first, got between {low} and {high}")
+    return (*ends, members)
+
+
+def _make_ranges(operator: str, value: float) -> list[_Range]:
+    after = math.nextafter(value, math.inf)
+    return {
+        "≥": [_Range(value, math.inf)],
+        ">": [_Range(after, math.inf)],
+        "<": [_Range(-math.inf, value)],
+        "≤": [_Range(-math.inf, after)],
+        "=": [_Range(value, after)],
+        "≠": [_Range(-math.inf, value), _Range(after, math.inf)],
+    }[operator]
+
+
+def _merge_any(parts: list[Parsed]) -> Parsed:
+    """Join what is told of one column into one literal."""
+    merged: list[Parsed] = []
+    for part in parts:
+        last = merged[-1] if merged else None
+        if isinstance(part, _Set) and isinstance(last, _Set) and part.column == last.column:
+            merged[-1] = _Set(
+                part.column,
+                last.ranges + part.ranges,
+                last.labels | part.labels,
+                last.missing or part.missing,
+            )
+        else:
+            merged.append(part)
+    return merged[0] if len(merged) == 1 else (1, len(merged), tuple(merged))
+
+
+def _complement(column: Column, found: _Set) -> _Set:
+    """Give the other categories or values; gaps are neither in nor out: they stay out."""
+    if column.categories is not None:
+        others = set(range(len(column.categories))) - found.labels
+        return _Set(found.column, labels=others)
+    ends = sorted((r.low, r.high) for r in found.ranges)
+    ranges, at = [], -math.inf
+    for low, high in ends:
+        ranges.append(_Range(at, low))
+        at = high
+    return _Set(found.column, [*ranges, _Range(at, math.inf)])

@@ -1,0 +1,128 @@
+"""The weighted sum of a network in its shortest form: points for conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from newron.rules.axis import Axis
+from newron.rules.body import Points
+from newron.rules.circuit import Circuit, Term
+from newron.rules.node import Algebra, Const, Literal, Node
+
+__all__ = ["make_points"]
+
+Weights = tuple[Fraction, ...]
+
+
+def make_points(circuit: Circuit) -> Points:
+    """Merge all that a column adds, fold constants and opposites, drop what adds nothing."""
+    algebra = Algebra(circuit.axes)
+    constants = circuit.constants
+    columns: dict[int, list[Weights]] = {}
+    compound: dict[Node, Weights] = {}
+    for term in circuit.terms:
+        node = algebra.simplify(term.node)
+        if isinstance(node, Const):
+            constants = _add(constants, _times(term.weights, int(node.value)))
+        elif isinstance(node, Literal):
+            _add_literal(columns, circuit.axes, node, term.weights)
+        elif algebra.negate(node) in compound:
+            other = algebra.negate(node)
+            constants = _add(constants, term.weights)
+            compound[other] = _add(compound[other], _times(term.weights, -1))
+        else:
+            before = compound.get(node, _times(term.weights, 0))
+            compound[node] = _add(before, term.weights)
+    terms: list[Term] = []
+    for column, contributions in sorted(columns.items()):
+        base, found = _tell_column(circuit.axes[column], column, contributions)
+        constants = _add(constants, base)
+        terms += found
+    terms += [Term(node, weights) for node, weights in compound.items()]
+    return Points(tuple(term for term in terms if any(term.weights)), constants)
+
+
+def _add(a: Weights, b: Weights) -> Weights:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def _times(a: Weights, k: int) -> Weights:
+    return tuple(x * k for x in a)
+
+
+def _add_literal(
+    columns: dict[int, list[Weights]], axes: Sequence[Axis], node: Literal, weights: Weights
+) -> None:
+    n_cells = axes[node.column].n_cells
+    cells = columns.setdefault(node.column, [_times(weights, 0)] * n_cells)
+    for c in range(n_cells):
+        if node.mask >> c & 1:
+            cells[c] = _add(cells[c], weights)
+
+
+# ---- one column ----
+
+
+def _tell_column(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weights, list[Term]]:
+    """Tell what a column adds in each of its cells by few conditions."""
+    if axis.column.categories is not None:
+        base, pieces = _tell_sets(cells)
+    else:
+        base, pieces = _tell_steps(cells[: axis.n_places])
+        if axis.gap:
+            pieces = _place_gap(pieces, _add(cells[-1], _times(base, -1)), axis)
+    return base, [Term(Literal(column, mask), weights) for mask, weights in pieces]
+
+
+def _tell_sets(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
+    """One condition for each amount but the most frequent one."""
+    masks: dict[Weights, int] = {}
+    for c, weights in enumerate(cells):
+        masks[weights] = masks.get(weights, 0) | 1 << c
+    base = max(masks, key=lambda weights: (masks[weights].bit_count(), not any(weights)))
+    less = _times(base, -1)
+    return base, [(mask, _add(w, less)) for w, mask in masks.items() if w != base]
+
+
+def _tell_steps(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
+    """One condition for each step up or down; two that undo each other are one interval."""
+    n = len(cells)
+    jumps = {
+        c: _add(cells[c], _times(cells[c - 1], -1)) for c in range(1, n) if cells[c] != cells[c - 1]
+    }
+    pieces: list[tuple[int, Weights]] = []
+    while jumps:
+        start = min(jumps)
+        weights = jumps.pop(start)
+        undone = [c for c in jumps if jumps[c] == _times(weights, -1)]
+        end = undone[0] if undone else n
+        jumps.pop(end, None)
+        pieces.append(((1 << end) - (1 << start), weights))
+    return cells[0], pieces
+
+
+def _place_gap(
+    pieces: list[tuple[int, Weights]], amount: Weights, axis: Axis
+) -> list[tuple[int, Weights]]:
+    """Let gaps into conditions that add up to their amount; else they get their own."""
+    if not any(amount):
+        return pieces
+    for chosen in _choose_few(len(pieces)):
+        total = _times(amount, 0)
+        for p in chosen:
+            total = _add(total, pieces[p][1])
+        if total == amount:
+            return [
+                (mask | axis.gap if p in chosen else mask, weights)
+                for p, (mask, weights) in enumerate(pieces)
+            ]
+    return [*pieces, (axis.gap, amount)]
+
+
+def _choose_few(n: int) -> Iterator[set[int]]:
+    """Give single places, then the first few of them."""
+    for p in range(n):
+        yield {p}
+    for end in range(2, n + 1):
+        yield set(range(end))

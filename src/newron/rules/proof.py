@@ -1,0 +1,308 @@
+"""Whether rules equal a network, on its whole domain.
+
+What is compared is the text of the rules, read again, with the raw weights of the
+network. Of four ways the first that can decide is taken:
+
+- *enumeration*: every combination of cells goes through the network itself;
+- *columns*: points and network add the same, column by column and group by group;
+- *sweep*: all inputs are followed column by column, as far as the counts tell them apart;
+- *SAT*: a solver looks for an input on which they differ (python-sat, the extra "proof").
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.model.model import Model
+from newron.model.output import Classes, Output
+from newron.rules.axis import Axis
+from newron.rules.body import (
+    Body,
+    Points,
+    add_amounts,
+    choose_classes,
+    decide,
+    sum_points,
+)
+from newron.rules.circuit import Circuit, find_boundaries, read_circuit
+from newron.rules.node import CellRows, Node, read_columns
+from newron.rules.parsing import parse_rules
+from newron.rules.table import Card, Levels, make_cards, make_flat_cards, sweep
+
+__all__ = ["Proof", "prove"]
+
+_MOST_ENUMERATED = 1_000_000
+_CHUNK = 100_000
+_MOST_JOINT = 200_000  # combinations of cells of one group of columns
+_MOST_SWEPT = 300_000
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was shown of rules and a network.
+
+    Attributes
+    ----------
+    equal : bool or None
+        Whether they are equal on the whole domain; None where that was not shown.
+    method : str
+        "enumeration", "columns", "sweep" or "SAT".
+    size : int
+        How many inputs the domain has, as far as rules and network tell them apart.
+    seconds : float
+    counterexample : dict or None
+        An input on which they differ, by the names of the columns; None for a gap.
+    said : tuple or None
+        What rules and network say of the counterexample.
+    finite : bool
+        Whether the domain itself has no more than ``size`` inputs.
+    note : str
+        Why it was not proved, or what else is to be known.
+    """
+
+    equal: bool | None
+    method: str
+    size: int
+    seconds: float
+    counterexample: dict[str, Any] | None = None
+    said: tuple[Any, Any] | None = None
+    finite: bool = False
+    note: str = ""
+
+    def __bool__(self) -> bool:
+        """Tell whether equality was proved."""
+        return self.equal is True
+
+    def __str__(self) -> str:
+        if self.equal is None:
+            return f"Not proved: {self.note}."
+        if not self.equal:
+            assert self.counterexample is not None and self.said is not None  # noqa: S101, PT018
+            row = ", ".join(
+                f"{name} {'missing' if value is None else f'= {value}'}"
+                for name, value in self.counterexample.items()
+            )
+            said = f"the rules say {self.said[0]}, the network says {self.said[1]}"
+            return f"Not equal to the network: for {row} {said}."
+        what = "inputs" if self.finite else "cells"
+        checked = f"All {self.size} {what} of the stated domain checked, no difference"
+        told = f"Proved equal to the network. {checked} ({self.method}, {self.seconds:.2g} s)."
+        return f"{told} {self.note}".rstrip()
+
+
+def prove(text: str, model: Model, seconds: float = 60.0) -> Proof:
+    """Compare the text of rules with a network, on its whole domain."""
+    begin = time.monotonic()
+    axes, body = parse_rules(text, model.schema, model.output, find_boundaries(model))
+    circuit = read_circuit(model, axes)
+    prover = _Prover(model, circuit, body, begin, seconds)
+    return prover.run()
+
+
+@dataclass
+class _Prover:
+    model: Model
+    circuit: Circuit
+    body: Body
+    begin: float
+    seconds: float
+
+    def run(self) -> Proof:
+        nodes = [*(term.node for term in self.circuit.terms), *self.body.nodes]
+        cards = make_flat_cards(self.axes, nodes)
+        self.size = math.prod(len(card.levels) for card in cards)
+        # Unused columns have inputs too, where their values are listed.
+        self.finite = all(axis.listed for axis in self.axes)
+        if self.finite:
+            self.size = math.prod(axis.n_cells for axis in self.axes)
+        if math.prod(len(card.levels) for card in cards) <= _MOST_ENUMERATED:
+            return self._enumerate(cards)
+        if isinstance(self.body, Points) and self._compare_columns():
+            return self._accept("columns")
+        if not isinstance(self.output, Classes):
+            return self._tell(None, "columns", note="the sums could not be compared by columns")
+        swept = self._sweep(nodes)
+        return swept if swept is not None else self._ask_solver()
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.circuit.axes
+
+    @property
+    def output(self) -> Output:
+        return self.model.output
+
+    def _tell(self, equal: bool | None, method: str, **more: Any) -> Proof:
+        spent = time.monotonic() - self.begin
+        return Proof(equal, method, self.size, spent, finite=self.finite, **more)
+
+    def _accept(self, method: str) -> Proof:
+        """Give the proof of equality; of a network that rounds its sums it shows less."""
+        if self.circuit.exact:
+            return self._tell(True, method)
+        note = "equal in exact arithmetic, but the network rounds its sums to 16 digits"
+        return self._tell(None, method, note=note)
+
+    def _refute(self, cells: Sequence[int], method: str) -> Proof:
+        """Give the counterexample, as the network itself and the rules see it."""
+        row = self._make_rows(np.array([cells]))
+        rows = CellRows(self.axes, np.array([cells]))
+        network = self.output.predict(self.model.score_rows(row))[0]
+        if isinstance(self.output, Classes):
+            rules = self.output.array[choose_classes(self.body, self.output, rows)][0]
+        else:
+            assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
+            rules = self.output.predict(add_amounts(self.body, rows))[0]
+        found = {
+            axis.column.name: _tell_value(axis, value)
+            for axis, value in zip(self.axes, row[0], strict=True)
+        }
+        if isinstance(self.output, Classes) and rules == network:
+            # They differ in exact arithmetic alone: the network rounds its sums.
+            note = f"for {found} the exact sum is a tie that the network rounds"
+            return self._tell(None, method, note=note)
+        return self._tell(False, method, counterexample=found, said=(rules, network))
+
+    def _make_rows(self, cells: NDArray[np.intp]) -> NDArray[np.float64]:
+        columns = [axis.representatives[cells[:, i]] for i, axis in enumerate(self.axes)]
+        return np.stack(columns, axis=1)
+
+    # ---- enumeration ----
+
+    def _enumerate(self, cards: Sequence[Card]) -> Proof:
+        shape = [len(card.levels) for card in cards]
+        firsts = [
+            np.array([(mask & -mask).bit_length() - 1 for mask in card.levels]) for card in cards
+        ]
+        total = math.prod(shape)
+        for first in range(0, total, _CHUNK):
+            levels = np.unravel_index(np.arange(first, min(first + _CHUNK, total)), shape or [1])
+            cells = np.zeros((len(levels[0]), len(self.axes)), np.intp)
+            for card, places, level in zip(cards, firsts, levels, strict=False):
+                assert card.column is not None  # noqa: S101 - flat cards are columns
+                cells[:, card.column] = places[level]
+            wrong = self._differ(cells)
+            if wrong.any():
+                return self._refute(cells[int(np.argmax(wrong))].tolist(), "enumeration")
+            if first + _CHUNK < total and time.monotonic() - self.begin > self.seconds:
+                return self._tell(None, "enumeration", note=self._tell_timeout())
+        if self.circuit.exact or isinstance(self.output, Classes):
+            return self._tell(True, "enumeration")
+        return self._tell(True, "enumeration", note="Amounts agree to 12 digits.")
+
+    def _differ(self, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell where the network itself and the rules differ."""
+        scores = self.model.score_rows(self._make_rows(cells))
+        rows = CellRows(self.axes, cells)
+        if isinstance(self.output, Classes):
+            said = choose_classes(self.body, self.output, rows)
+            return np.asarray(self.output.choose(scores) != said)
+        assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
+        sums = add_amounts(self.body, rows)
+        far = 0.0 if self.circuit.exact else 1e-12
+        return np.asarray((np.abs(sums - scores) > far * (1.0 + np.abs(scores))).any(axis=1))
+
+    def _tell_timeout(self) -> str:
+        return f"the check did not finish in {self.seconds:g} s"
+
+    # ---- columns ----
+
+    def _compare_columns(self) -> bool:
+        """Tell whether points and network add the same, group of columns by group."""
+        assert isinstance(self.body, Points)  # noqa: S101 - asked of points alone
+        constants = np.array(self.circuit.constants) - np.array(self.body.constants)
+        parts: dict[Node, NDArray[Any]] = {}
+        for sign, terms in ((1, self.circuit.terms), (-1, self.body.terms)):
+            for term in terms:
+                zero = np.full(len(constants), Fraction(0))
+                parts[term.node] = parts.get(term.node, zero) + sign * np.array(term.weights)
+        grids: dict[tuple[int, ...], NDArray[Any]] = {}
+        for node, weights in parts.items():
+            if any(weights):
+                columns = tuple(sorted(read_columns(node)))
+                grid = self._make_grid(node, columns)
+                if grid is None:
+                    return False
+                part = np.where(grid[..., None], weights, np.array(Fraction(0)))
+                grids[columns] = grids[columns] + part if columns in grids else part
+        return self._cancel(grids, constants)
+
+    def _make_grid(self, node: Node, columns: tuple[int, ...]) -> NDArray[np.bool_] | None:
+        """Give where a node holds, over all cells of its columns."""
+        shape = [self.axes[c].n_cells for c in columns]
+        if math.prod(shape) > _MOST_JOINT:
+            return None
+        at = np.unravel_index(np.arange(math.prod(shape)), shape or [1])
+        cells = np.zeros((len(at[0]), len(self.axes)), np.intp)
+        for c, cell in zip(columns, at, strict=False):
+            cells[:, c] = cell
+        return CellRows(self.axes, cells).holds(node).reshape(shape)
+
+    def _cancel(self, grids: dict[tuple[int, ...], NDArray[Any]], constants: NDArray[Any]) -> bool:
+        """Tell whether sums over groups of columns are zero everywhere."""
+        for size in range(max(map(len, grids), default=0), 0, -1):
+            for columns in [key for key in grids if len(key) == size]:
+                grid = grids.pop(columns)
+                for a in range(size):
+                    if (grid == grid.take([0], axis=a)).all():  # does not matter: one less
+                        rest = columns[:a] + columns[a + 1 :]
+                        part = grid.take(0, axis=a)
+                        grids[rest] = grids[rest] + part if rest in grids else part
+                        break
+                else:
+                    return False
+        left = grids.get((), np.full(len(constants), Fraction(0)))
+        return not any(constants + left)
+
+    # ---- sweep ----
+
+    def _sweep(self, nodes: Iterable[Node]) -> Proof | None:
+        cards = make_cards(self.axes, nodes)
+        swept = sweep(self.axes, cards, _MOST_SWEPT, self._left)
+        if swept is None:
+            return None
+        levels = Levels(cards, swept.levels)
+        sums, _ = sum_points(self.circuit.terms, self.circuit.constants, levels)
+        wrong = decide(self.output, sums) != choose_classes(self.body, self.output, levels)
+        if wrong.any():
+            return self._refute(swept.trace(int(np.argmax(wrong)), len(self.axes)), "sweep")
+        return self._accept("sweep")
+
+    @property
+    def _left(self) -> float:
+        return max(self.seconds - (time.monotonic() - self.begin), 0.0)
+
+    # ---- SAT ----
+
+    def _ask_solver(self) -> Proof:
+        try:
+            from newron.rules.solver import TooLargeError, find_difference
+        except ImportError:
+            note = "the network is too large to enumerate; pip install 'newron-ian[proof]'"
+            return self._tell(None, "SAT", note=note)
+        try:
+            cells = find_difference(self.circuit, self.body, self.output, self._left)
+        except TooLargeError as error:
+            return self._tell(None, "SAT", note=str(error))
+        except TimeoutError:
+            return self._tell(None, "SAT", note=self._tell_timeout())
+        if cells is None:
+            return self._accept("SAT")
+        return self._refute(cells, "SAT")
+
+
+def _tell_value(axis: Axis, value: float) -> Any:
+    if axis.column.categories is not None:
+        known = 0 <= value < len(axis.column.categories)
+        return axis.column.categories[int(value)] if known else None
+    if math.isnan(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 1e15 else float(value)

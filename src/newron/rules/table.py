@@ -1,0 +1,389 @@
+"""The table behind a network: its class for each combination of levels.
+
+What a network says depends only on a few *cards*: on which side of a few numbers each
+count of conditions lies, and in which class of cells each column that is read directly.
+The table over these levels is small where a table over the inputs would not be.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.model.output import Output
+from newron.rules.axis import Axis
+from newron.rules.body import decide, sum_points
+from newron.rules.circuit import Circuit
+from newron.rules.node import Algebra, Const, Count, Literal, Node
+
+__all__ = ["Card", "LevelTable", "make_cards", "make_flat_cards", "make_table", "merge_levels"]
+
+_MOST_STATES = 300_000
+_DONT_CARE = -1
+
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A column that is read directly, or a group of conditions that is counted.
+
+    ``levels`` are masks of cells for a column, and for a group (low, high) pairs of
+    counts; both in order, except that categories and gaps have no place in it. Of a
+    ``listed`` column one literal can name any set of values.
+    """
+
+    column: int | None
+    group: tuple[Node, ...]
+    levels: tuple[Any, ...]
+    ordered: bool
+    gap_level: int | None = None
+    listed: bool = False
+
+    @property
+    def cost(self) -> int:
+        """How many literals it takes to tell the card."""
+        return 1 if self.column is not None else len(self.group)
+
+    def make_node(self, algebra: Algebra, levels: Iterable[int]) -> Node:
+        """Give the condition that the card is at one of these levels."""
+        chosen = sorted(levels)
+        if self.column is not None:
+            return algebra.make_literal(self.column, sum(self.levels[at] for at in chosen))
+        runs: list[tuple[int, int]] = []
+        for at in chosen:
+            low, high = self.levels[at]
+            if runs and runs[-1][1] == low - 1:
+                runs[-1] = (runs[-1][0], high)
+            else:
+                runs.append((low, high))
+        return algebra.any_of([algebra.count(low, high, self.group) for low, high in runs])
+
+
+@dataclass(frozen=True)
+class LevelTable:
+    """Cards, and the class for each vector of levels; -1 where no input leads.
+
+    ``merged[a][level]`` lists the levels of card a that are one level of the table.
+    """
+
+    cards: tuple[Card, ...]
+    classes: NDArray[np.int16]
+    merged: tuple[tuple[tuple[int, ...], ...], ...]
+
+    def make_node(self, algebra: Algebra, a: int, levels: Iterable[int]) -> Node:
+        """Give the condition that axis a of the table is at one of these levels."""
+        return self.cards[a].make_node(
+            algebra, [old for level in levels for old in self.merged[a][level]]
+        )
+
+
+# ---- cards ----
+
+
+def make_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
+    """Give the cards on which conditions depend."""
+    masks: dict[int, set[int]] = {}
+    cuts: dict[tuple[Node, ...], set[int]] = {}
+    for node in nodes:
+        _collect(node, masks, cuts)
+    groups = [_make_group_card(group, numbers) for group, numbers in cuts.items()]
+    columns = [_make_column_card(axes[c], c, masks[c]) for c in sorted(masks)]
+    return (*groups, *columns)
+
+
+def make_flat_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
+    """Give a card for each column that conditions read."""
+    masks: dict[int, set[int]] = {}
+    for node in nodes:
+        _collect_literals(node, masks)
+    return tuple(_make_column_card(axes[c], c, masks[c]) for c in sorted(masks))
+
+
+def _collect(
+    node: Node, masks: dict[int, set[int]], cuts: dict[tuple[Node, ...], set[int]]
+) -> None:
+    if isinstance(node, Literal):
+        masks.setdefault(node.column, set()).add(node.mask)
+    elif isinstance(node, Count):
+        if is_group(node.children):
+            cuts.setdefault(node.children, set()).update((node.low, node.high + 1))
+        else:
+            for child in node.children:
+                _collect(child, masks, cuts)
+
+
+def _collect_literals(node: Node, masks: dict[int, set[int]]) -> None:
+    if isinstance(node, Literal):
+        masks.setdefault(node.column, set()).add(node.mask)
+    elif isinstance(node, Count):
+        for child in node.children:
+            _collect_literals(child, masks)
+
+
+def is_group(children: tuple[Node, ...]) -> bool:
+    """Tell whether several literals are counted, and nothing else."""
+    return len(children) > 1 and all(isinstance(child, Literal) for child in children)
+
+
+def _make_group_card(group: tuple[Node, ...], cuts: set[int]) -> Card:
+    inside = sorted(cut for cut in cuts if 0 < cut <= len(group))
+    starts = [0, *inside]
+    ends = [*(cut - 1 for cut in inside), len(group)]
+    return Card(None, group, tuple(zip(starts, ends, strict=True)), ordered=True)
+
+
+def _make_column_card(axis: Axis, column: int, masks: Iterable[int]) -> Card:
+    classes: dict[tuple[int, ...], int] = {}
+    known = sorted(masks)
+    ordered = axis.column.categories is None
+    levels: list[int] = []
+    last: tuple[int, ...] | None = None
+    for c in range(axis.n_places):
+        signature = tuple(mask >> c & 1 for mask in known)
+        if ordered and signature != last:
+            levels.append(1 << c)  # cells of a level lie side by side
+        elif ordered:
+            levels[-1] |= 1 << c
+        elif signature in classes:
+            levels[classes[signature]] |= 1 << c
+        else:
+            classes[signature] = len(levels)
+            levels.append(1 << c)
+        last = signature
+    gap_level = len(levels) if axis.gap else None
+    if axis.gap:
+        levels.append(axis.gap)
+    return Card(column, (), tuple(levels), ordered, gap_level, axis.listed)
+
+
+# ---- the table ----
+
+
+def make_table(
+    circuit: Circuit, cards: Sequence[Card], output: Output, limit: int, seconds: float
+) -> LevelTable | None:
+    """Give the table over the levels of cards; None if it has more entries than ``limit``."""
+    shape = [len(card.levels) for card in cards]
+    if math.prod(shape) > limit or not cards:
+        return None
+    levels = np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1)
+    sums, _ = sum_points(circuit.terms, circuit.constants, Levels(cards, levels))
+    classes = decide(output, sums).astype(np.int16)
+    table = classes.reshape(shape)
+    # Columns are free of each other; counts are not.
+    counted = any(card.column is None for card in cards)
+    reached = find_reachable(circuit.axes, cards, seconds) if counted else None
+    if reached is not None:
+        table = np.where(reached, table, _DONT_CARE).astype(np.int16)
+    merged = tuple(tuple((level,) for level in range(n)) for n in shape)
+    return LevelTable(tuple(cards), table, merged)
+
+
+class Levels:
+    """Vectors of levels of cards, and where conditions hold among them."""
+
+    def __init__(self, cards: Sequence[Card], levels: Ints) -> None:
+        self._cards = cards
+        self._levels = levels
+        self._places = {_name(card): a for a, card in enumerate(cards)}
+        self._known: dict[Node, NDArray[np.bool_]] = {}
+
+    def __len__(self) -> int:
+        """Count the vectors."""
+        return len(self._levels)
+
+    def holds(self, node: Node) -> NDArray[np.bool_]:
+        """Tell for each vector whether a condition holds."""
+        if node not in self._known:
+            self._known[node] = self._ask(node)
+        return self._known[node]
+
+    def _ask(self, node: Node) -> NDArray[np.bool_]:
+        if isinstance(node, Const):
+            return np.full(len(self), node.value)
+        if isinstance(node, Literal):
+            at = self._places[node.column]
+            inside = np.array([bool(mask & node.mask) for mask in self._cards[at].levels])
+            return np.asarray(inside[self._levels[:, at]])
+        if node.children in self._places:
+            at = self._places[node.children]
+            ends = self._cards[at].levels
+            inside = np.array([node.low <= low and high <= node.high for low, high in ends])
+            return np.asarray(inside[self._levels[:, at]])
+        count = np.zeros(len(self), np.intp)
+        for child in node.children:
+            count += self.holds(child)
+        return (count >= node.low) & (count <= node.high)
+
+
+def _name(card: Card) -> Any:
+    return card.group if card.column is None else card.column
+
+
+# ---- which combinations inputs can lead to ----
+
+
+def find_reachable(
+    axes: Sequence[Axis], cards: Sequence[Card], seconds: float
+) -> NDArray[np.bool_] | None:
+    """Give the vectors of levels that some input has; None if there are too many to follow.
+
+    Columns are taken in one by one; of a count only what can still make a difference is
+    kept, so that few states are alive at a time.
+    """
+    swept = sweep(axes, cards, _MOST_STATES, seconds)
+    if swept is None:
+        return None
+    reached = np.zeros([len(card.levels) for card in cards], bool)
+    reached[tuple(swept.levels.T)] = True
+    return reached
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All vectors of levels that inputs lead to, and an input for each."""
+
+    levels: Ints
+    steps: tuple[tuple[int, Ints, Ints], ...]  # column, state before, cell
+
+    def trace(self, state: int, n_columns: int) -> list[int]:
+        """Give cells of an input that leads to a state."""
+        cells = [0] * n_columns
+        for column, before, cell in reversed(self.steps):
+            cells[column] = int(cell[state])
+            state = int(before[state])
+        return cells
+
+
+def sweep(axes: Sequence[Axis], cards: Sequence[Card], most: int, seconds: float) -> Sweep | None:
+    """Follow all inputs, column by column; None if that takes too many states or too long."""
+    end = time.monotonic() + seconds
+    options = [_list_options(axis, i, cards) for i, axis in enumerate(axes)]
+    used = [i for i in range(len(axes)) if options[i][0].any()]
+    states = np.zeros((1, len(cards)), np.int32)
+    steps: list[tuple[int, Ints, Ints]] = []
+    for p, i in enumerate(used):
+        rows, cells = options[i]
+        rest = [options[k][0] for k in used[p + 1 :]]
+        if len(states) * len(rows) > 4 * most or time.monotonic() > end:
+            return None
+        states = (states[:, None, :] + rows[None]).reshape(-1, len(cards))
+        for a, card in enumerate(cards):
+            if card.column is None:
+                _saturate(states, a, card, rest)
+        states, first = _find_distinct(states)
+        steps.append((i, first // len(rows), cells[first % len(rows)]))
+        if len(states) > most:
+            return None
+    levels = [_to_levels(states[:, a], card) for a, card in enumerate(cards)]
+    return Sweep(np.stack(levels, axis=1), tuple(steps))
+
+
+def _find_distinct(states: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
+    """Give the different states and where each is first."""
+    sizes = [int(n) + 1 for n in states.max(axis=0, initial=0)]
+    if math.prod(sizes) >= 2**62:
+        return np.unique(states, axis=0, return_index=True)
+    places = np.array([math.prod(sizes[:k]) for k in range(len(sizes))], np.int64)
+    first = np.unique(states @ places, return_index=True)[1]  # as one number each: faster
+    return states[first], first
+
+
+def _list_options(axis: Axis, column: int, cards: Sequence[Card]) -> tuple[NDArray[np.int32], Ints]:
+    """Give what the cells of a column can add to the cards, each once, and such a cell."""
+    rows = np.zeros((axis.n_cells, len(cards)), np.int32)
+    for a, card in enumerate(cards):
+        for c in range(axis.n_cells):
+            if card.column == column:
+                rows[c, a] = next(k for k, mask in enumerate(card.levels) if mask >> c & 1)
+            elif card.column is None:
+                rows[c, a] = sum(
+                    child.mask >> c & 1
+                    for child in card.group
+                    if isinstance(child, Literal) and child.column == column
+                )
+    return np.unique(rows, axis=0, return_index=True)
+
+
+def _saturate(
+    states: NDArray[np.int32], a: int, card: Card, rest: Sequence[NDArray[np.int32]]
+) -> None:
+    """Make counts equal that lead to the same levels, whatever comes."""
+    least = sum(int(rows[:, a].min()) for rows in rest)
+    most = sum(int(rows[:, a].max()) for rows in rest)
+    ends = np.array([high for _, high in card.levels])
+    same: dict[tuple[int, ...], int] = {}
+    table = np.empty(len(card.group) + 1, np.int32)
+    for n in range(len(table)):
+        reach = np.minimum(np.arange(n + least, n + most + 1), len(card.group))
+        table[n] = same.setdefault(tuple(np.searchsorted(ends, reach).tolist()), n)
+    states[:, a] = table[states[:, a]]
+
+
+def _to_levels(states: NDArray[np.int32], card: Card) -> Ints:
+    if card.column is not None:
+        return states.astype(np.intp)
+    return np.searchsorted(np.array([high for _, high in card.levels]), states)
+
+
+# ---- smaller ----
+
+
+def merge_levels(table: LevelTable) -> LevelTable:
+    """Merge levels, and drop whole cards, where no input tells them apart."""
+    classes = table.classes
+    merged = [list(groups) for groups in table.merged]
+    dearest = sorted(range(len(table.cards)), key=lambda a: -table.cards[a].cost)
+    for a in dearest:
+        whole = _merge_axis(classes, a)
+        if whole is not None:
+            classes = whole
+            merged[a] = [tuple(level for group in merged[a] for level in group)]
+    going = True
+    while going:
+        going = False
+        for a in dearest:
+            for i, j in _list_pairs(table.cards[a], merged[a]):
+                together = _merge_pair(classes, a, i, j)
+                if together is not None:
+                    classes = together
+                    merged[a][i] = (*merged[a][i], *merged[a].pop(j))
+                    going = True
+                    break
+    return LevelTable(table.cards, classes, tuple(map(tuple, merged)))
+
+
+def _list_pairs(card: Card, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+    """Give the pairs of levels that may be merged."""
+    n = len(groups)
+    if not card.ordered:
+        return [(i, j) for i in range(n) for j in range(i + 1, n)]
+    loose = [g for g in range(n) if groups[g] == (card.gap_level,)]
+    firm = [g for g in range(n) if g not in loose]
+    pairs = list(pairwise(firm))
+    return pairs + [(g, gap) for gap in loose for g in firm]
+
+
+def _merge_axis(classes: NDArray[np.int16], a: int) -> NDArray[np.int16] | None:
+    top = classes.max(axis=a, keepdims=True)
+    clash = (classes != top) & (classes != _DONT_CARE)
+    return None if clash.any() else top
+
+
+def _merge_pair(classes: NDArray[np.int16], a: int, i: int, j: int) -> NDArray[np.int16] | None:
+    x, y = np.take(classes, i, a), np.take(classes, j, a)
+    if ((x != y) & (x != _DONT_CARE) & (y != _DONT_CARE)).any():
+        return None
+    out = np.delete(classes, j, a)
+    at: list[Any] = [slice(None)] * classes.ndim
+    at[a] = i
+    out[tuple(at)] = np.maximum(x, y)
+    return out

@@ -1,0 +1,238 @@
+"""Rules in words: plain text, which :mod:`newron.rules.parsing` reads again.
+
+Lines are told as people would: "If exactly 2 of ... then ill". Nothing that is printed
+after a dash is part of a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from newron.model.output import Classes, Output
+from newron.model.schema import Label
+from newron.rules.axis import Axis, format_label, quote
+from newron.rules.body import Body, Branch, Points
+from newron.rules.node import Const, Count, Literal, Node
+
+__all__ = ["Writer", "name_groups", "write_label", "write_number"]
+
+WIDTH = 88
+_INDENT = "    "
+HIGHEST = "The highest sum wins, the first of equals"
+
+
+def write_number(number: Fraction, *, signed: bool = False) -> str:
+    """Write a number exactly: a decimal where there is one.
+
+    Examples
+    --------
+    >>> write_number(Fraction(-21, 10)), write_number(Fraction(1, 2), signed=True)
+    ('−2.1', '+0.5')
+    >>> write_number(Fraction(1, 3))
+    '1/3'
+    """
+    text = _write_size(abs(number))
+    if number < 0:
+        return f"−{text}"
+    return f"+{text}" if signed and number else text
+
+
+def _write_size(number: Fraction) -> str:
+    rest, digits = number.denominator, 0
+    while rest % 10 == 0:
+        rest, digits = rest // 10, digits + 1
+    twos = fives = 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        return str(number)
+    digits += max(twos, fives)
+    if digits == 0:
+        return str(number.numerator)
+    figures = str(int(number * 10**digits)).rjust(digits + 1, "0")
+    return f"{figures[:-digits]}.{figures[-digits:]}"
+
+
+def write_label(label: Label) -> str:
+    """Write a class so that it can be read again."""
+    if isinstance(label, bool):
+        return str(label)
+    return quote(label, value=True) if isinstance(label, str) else format_label(label)
+
+
+def write_outcome(output: Output, outcome: int) -> str:
+    """Write a class as the end of a sentence."""
+    assert isinstance(output, Classes)  # noqa: S101 - amounts have no outcomes
+    label = output.labels[outcome]
+    return write_label(label) if isinstance(label, str) else f"class {write_label(label)}"
+
+
+def name_groups(nodes: Sequence[Node]) -> dict[tuple[Node, ...], str]:
+    """Name the groups of conditions that are counted more than once: A, B, ..."""
+    times: dict[tuple[Node, ...], int] = {}
+
+    def visit(node: Node) -> None:
+        if not isinstance(node, Count):
+            return
+        if times.get(node.children):
+            times[node.children] += 1
+            return  # what is inside is told once
+        for child in node.children:
+            visit(child)
+        # After what is inside, so that a group is named before it is used.
+        times[node.children] = 1
+
+    for node in nodes:
+        visit(node)
+    shared = [group for group, n in times.items() if n > 1 and len(group) > 2]
+    return {group: _make_name(k) for k, group in enumerate(shared)}
+
+
+def _make_name(k: int) -> str:
+    letter = chr(ord("A") + k % 26)
+    return letter if k < 26 else _make_name(k // 26 - 1) + letter
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes conditions over some axes."""
+
+    axes: tuple[Axis, ...]
+    names: Mapping[tuple[Node, ...], str]
+
+    # ---- conditions ----
+
+    def write(self, node: Node, *, inside: bool = False) -> str:
+        """Write a condition on one line; ``inside`` another one, with brackets."""
+        if isinstance(node, Const):
+            return "always" if node.value else "never"
+        if isinstance(node, Literal):
+            told = self.axes[node.column].tell(node.mask)
+            return f"({told})" if inside and " or " in told else told
+        if len(node.children) == 1:
+            child = self.write(node.children[0], inside=True)
+            return f"not {child}" if node.high == 0 else child
+        if node.children not in self.names and (node.is_all or node.is_any):
+            word = " and " if node.is_all else " or "
+            told = word.join(self.write(child, inside=True) for child in node.children)
+            return f"({told})" if inside else told
+        return f"{say_count(node)} of {self._write_members(node.children)}"
+
+    def _write_members(self, children: tuple[Node, ...]) -> str:
+        if children in self.names:
+            return self.names[children]
+        return f"[{'; '.join(self.write(child) for child in children)}]"
+
+    def write_block(self, node: Node, indent: str) -> list[str]:
+        """Write a condition on several lines, one for each part."""
+        if not isinstance(node, Count) or len(node.children) == 1 or node.children in self.names:
+            return [indent + self.write(node)]
+        lines = [f"{indent}{say_count(node)} of"]
+        for child in node.children:
+            one = self.write(child)
+            fits = len(indent) + len(_INDENT) + len(one) <= WIDTH or not isinstance(child, Count)
+            deeper = indent + _INDENT
+            lines += [deeper + one] if fits else self.write_block(child, deeper)
+        return lines
+
+    def write_groups(self) -> list[str]:
+        """Write the groups that have names."""
+        lines: list[str] = []
+        for children, name in self.names.items():
+            lines.append(f"Let {name} be")
+            # Named groups inside are written by their names; this one by its members.
+            inner = Writer(self.axes, {k: v for k, v in self.names.items() if k != children})
+            lines += [_INDENT + inner.write(child) for child in children]
+        return [*lines, ""] if lines else []
+
+    # ---- bodies ----
+
+    def write_body(
+        self, body: Body, output: Output, notes: Sequence[str] | None = None
+    ) -> list[str]:
+        """Write all rules; ``notes`` has one for each rule, and for the rest."""
+        if isinstance(body, Points):
+            return self.write_groups() + self._write_points(body, output, notes)
+        lines = self.write_groups()
+        told = notes if notes is not None else [""] * (len(body.branches) + 1)
+        for branch, note in zip(body.branches, told, strict=False):
+            lines += self._write_branch(branch, output, note)
+        word = "Otherwise" if body.branches else "Always"
+        return [*lines, _join_note(f"{word} {write_outcome(output, body.default)}", told[-1])]
+
+    def _write_branch(self, branch: Branch, output: Output, note: str) -> list[str]:
+        end = f"then {write_outcome(output, branch.outcome)}"
+        one = f"If {self.write(branch.node)}, {end}"
+        if len(_join_note(one, note)) <= WIDTH:
+            return [_join_note(one, note)]
+        block = self.write_block(branch.node, "")
+        return [f"If {block[0]}", *block[1:], _join_note(end, note)]
+
+    def _write_points(self, body: Points, output: Output, notes: Sequence[str] | None) -> list[str]:
+        binary = isinstance(output, Classes) and output.n_scores == 1
+        terms = body.terms
+        told = notes if notes is not None else [""] * len(terms)
+        rows = [[write_number(w, signed=True) for w in term.weights] for term in terms]
+        start = [] if binary else [[write_number(c) for c in body.constants]]
+        widths = [max(map(len, column)) for column in zip(*rows, *start, strict=True)]
+
+        def line_up(row: Sequence[str]) -> str:
+            cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+            return _INDENT + "  ".join(cells)
+
+        lines = [write_head(output)]
+        for term, row, note in zip(terms, rows, told, strict=False):
+            lines.append(_join_note(f"{line_up(row)}  {self.write(term.node)}", note))
+        lines += [f"{line_up(row)}  to start with" for row in start]
+        return lines + write_decision(output, body)
+
+
+def say_count(node: Count) -> str:
+    """Say how many of the children must hold.
+
+    Examples
+    --------
+    >>> say_count(Count(2, 2, (Literal(0, 1),) * 6)), say_count(Count(0, 3, (Literal(0, 1),) * 6))
+    ('exactly 2', 'at most 3')
+    """
+    n = len(node.children)
+    if node.high == 0:
+        return "none"
+    if node.is_all:
+        return "all"
+    if node.is_any:
+        return "any"
+    if node.low == node.high:
+        return f"exactly {node.low}"
+    if node.high == n:
+        return f"at least {node.low}"
+    return f"at most {node.high}" if node.low == 0 else f"between {node.low} and {node.high}"
+
+
+def _join_note(line: str, note: str) -> str:
+    return f"{line} — {note}" if note else line
+
+
+def write_head(output: Output) -> str:
+    """Write what points are for."""
+    if not isinstance(output, Classes):
+        return "Add up for " + ", ".join(quote(name, value=True) for name in output.names)
+    shown = output.labels[1:] if output.n_scores == 1 else output.labels
+    return "Points for " + ", ".join(write_label(label) for label in shown)
+
+
+def write_decision(output: Output, body: Points) -> list[str]:
+    """Write what the sums decide."""
+    if not isinstance(output, Classes):
+        return []
+    if output.n_scores > 1:
+        return [HIGHEST]
+    threshold = write_number(-body.constants[0])
+    return [
+        f"Sum ≥ {threshold}: {write_outcome(output, 1)}",
+        f"Otherwise: {write_outcome(output, 0)}",
+    ]

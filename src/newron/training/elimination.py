@@ -1,0 +1,480 @@
+"""Backward elimination: one cut after the other, the cheapest for each literal first.
+
+A cut takes a condition out of the last layer or out of a hidden neuron, a whole neuron,
+or a whole column. What it costs is guessed by a quadratic around the present weights, with
+all weights moved to where they are then best; the cut of the lowest cost for each literal
+is made, and the weights are refitted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Output, Targets
+from newron.model.processing import get_processing
+from newron.model.schema import Schema
+from newron.training.decoding import TargetScale
+from newron.training.folding import (
+    Layers,
+    drop_function,
+    drop_unread,
+    fold,
+    make_additive,
+    name_function,
+    name_inputs,
+    name_neurons,
+    name_terms,
+    pick_functions,
+    tell_weights,
+)
+from newron.training.refitting import (
+    Bend,
+    Goal,
+    Weights,
+    bend_scores,
+    cross,
+    find_bend,
+    gather_slopes,
+    pick_weights,
+    refit,
+)
+
+__all__ = ["Task", "eliminate"]
+
+_LITTLE = 1e-6  # a ridge for what no row tells, such as a shift of all classes' scores
+
+Edit = Callable[[], Layers]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows to prune on, and what the scores should be there."""
+
+    schema: Schema
+    output: Output
+    X: Floats
+    goal: Goal
+    ridge: float = 1.0
+    directions: tuple[int, ...] = ()  # of the columns in which the model is monotone
+    target_scale: TargetScale | None = None  # from the goal's amounts to the user's
+    n_threads: int = 1
+
+    @property
+    def units(self) -> tuple[Floats, Floats]:
+        """By what the goal's amounts are shifted and scaled."""
+        if self.target_scale is None:
+            return np.zeros(self.output.n_scores), np.ones(self.output.n_scores)
+        return self.target_scale.shift, self.target_scale.scale
+
+    def probe(self, hidden: Layers, last: Layer, edges: Sequence[int]) -> Floats:
+        """Give the values of some functions that read these layers, of shape (rows, edges)."""
+        n = len(edges)
+        if not n:
+            return np.zeros((len(self.X), 0))
+        probe = pick_functions(last, np.array(edges, np.intp)).replace(
+            n_neurons=n, target=np.arange(n), aggregation="sum", activation="identity",
+            alpha=None, centre=None,
+        )  # fmt: skip
+        layers = (*hidden, probe)
+        while (smaller := drop_unread(layers, len(self.schema))) is not layers:
+            layers = smaller
+        model = Model(self.schema, layers, Targets(tuple(map(str, range(n)))))
+        return model.score_rows(self.X, n_threads=self.n_threads)
+
+    def average(self, values: Floats) -> float:
+        """Give the weighted mean over rows."""
+        return float(self.goal.weight @ values / self.goal.weight.sum())
+
+
+def eliminate(task: Task, model: Model) -> list[Model]:
+    """Give ever smaller networks, each refitted, down to one that reads no column.
+
+    The model itself is not among them.
+    """
+    # Small products of matrices: threads cost more than they give, and may round otherwise.
+    with threadpool_limits(1, user_api="blas"):
+        state = _settle(task, _make_state(task, fold(task.schema, make_additive(model))))
+        memory, out = _Memory(), []
+        while _count(state.layers, len(task.schema)):
+            state = _cut(task, state, memory)
+            out.append(_tell(task, state))
+    return out
+
+
+# ---- a network with its weights ----
+
+
+@dataclass(frozen=True)
+class _State:
+    """A network, the names of its last layer's functions, and their weights.
+
+    The first weights are those of the constant, one for each output.
+    """
+
+    layers: Layers
+    names: tuple[bytes, ...]
+    columns: dict[bytes, int]  # the feature of each name
+    weights: Weights
+
+    @cached_property
+    def places(self) -> dict[tuple[bytes, int], int]:
+        """Which weight belongs to a function and an output."""
+        last = self.layers[-1]
+        keys = zip(self.names, last.target.tolist(), strict=True)
+        return {key: last.n_neurons + i for i, key in enumerate(keys)}
+
+
+def _make_state(task: Task, layers: Layers, before: _State | None = None) -> _State:
+    """Give a network's features and weights; what is known is taken over."""
+    names = name_terms(layers, len(task.schema))
+    columns = {name: c for c, name in enumerate(dict.fromkeys(names), 1)}
+    known = {} if before is None else before.columns
+    first = {name: e for e, name in reversed(list(enumerate(names)))}
+    fresh = [name for name in columns if name not in known]
+    features = np.empty((len(task.X), len(columns) + 1))
+    features[:, 0] = 1.0
+    if before is not None:
+        kept = [name for name in columns if name in known]
+        features[:, [columns[n] for n in kept]] = before.weights.features[
+            :, [known[n] for n in kept]
+        ]
+    values = task.probe(layers[:-1], layers[-1], [first[name] for name in fresh])
+    features[:, [columns[name] for name in fresh]] = values
+    state = _State(layers, names, columns, _make_weights(task, layers, names, columns, features))
+    return state if before is None else _carry(state, before)
+
+
+def _carry(state: _State, before: _State) -> _State:
+    """Take over the weights of functions that were there before; new ones begin at 0."""
+    n_outputs = state.layers[-1].n_neurons
+    value = np.zeros(len(state.weights.value))
+    value[:n_outputs] = before.weights.value[:n_outputs]
+    for key, i in state.places.items():
+        value[i] = before.weights.value[before.places[key]] if key in before.places else 0.0
+    return replace(state, weights=replace(state.weights, value=value))
+
+
+def _make_weights(
+    task: Task, layers: Layers, names: Sequence[bytes], columns: dict[bytes, int], features: Floats
+) -> Weights:
+    last = layers[-1]
+    assert last.alpha is not None and last.centre is not None  # noqa: S101, PT018 - additive
+    n_outputs = last.n_neurons
+    shift, scale = task.units
+    term = np.array([0] * n_outputs + [columns[name] for name in names], np.intp)
+    ridge = task.ridge * _size(task, last, features)[term]
+    ridge[:n_outputs] = _LITTLE
+    return Weights(
+        features,
+        term,
+        np.concatenate([np.arange(n_outputs), last.target]).astype(np.intp),
+        ridge,
+        np.concatenate([np.zeros(n_outputs), np.sign(last.alpha) * _find_bound(task, layers)]),
+        np.concatenate([-(last.centre + shift) / scale, last.alpha / scale[last.target]]),
+    )
+
+
+def _size(task: Task, last: Layer, features: Floats) -> Floats:
+    """Give the square of each function's size, so that a ridge does not depend on units."""
+    if get_processing(last.processing).bounded:
+        return np.ones(features.shape[1])
+    share = task.goal.weight / task.goal.weight.sum()
+    return np.asarray(np.maximum(share @ (features - share @ features) ** 2, 1e-200))
+
+
+def _find_bound(task: Task, layers: Layers) -> Floats:
+    """Tell which functions of the last layer a direction binds: 1, or 0 for none."""
+    bound = np.array(task.directions or [0] * len(task.schema)) != 0
+    for layer in layers[:-1]:
+        own = np.zeros(layer.n_neurons, bool)
+        np.logical_or.at(own, layer.target, bound[layer.source])
+        bound = np.concatenate([bound, own])
+    return np.asarray(bound[layers[-1].source], np.float64)
+
+
+def _settle(task: Task, state: _State) -> _State:
+    """Refit the weights; functions that get none, being bound, are left out."""
+    while True:
+        state = replace(state, weights=refit(task.goal, state.weights))
+        used = state.weights.value[task.output.n_scores :] != 0.0
+        if used.all():
+            return state
+        last = pick_functions(state.layers[-1], np.flatnonzero(used))
+        state = _make_state(task, fold(task.schema, (*state.layers[:-1], last)), state)
+
+
+def _tell(task: Task, state: _State) -> Model:
+    """Give the network as a model in the user's units."""
+    n, value = task.output.n_scores, state.weights.value
+    shift, scale = task.units
+    last = state.layers[-1]
+    alpha = value[n:] * scale[last.target]
+    told = last.replace(alpha=alpha, centre=-(value[:n] * scale + shift))
+    return Model(task.schema, tell_weights((*state.layers[:-1], told)), task.output)
+
+
+def _count(layers: Layers, n_inputs: int) -> int:
+    """Count the literals of a folded network, in which every function matters."""
+    hidden = sum(int(np.sum(layer.source < n_inputs)) for layer in layers[:-1])
+    last = layers[-1]
+    direct = np.flatnonzero(last.source < n_inputs).tolist()
+    return hidden + len({name_function(last, e) for e in direct})
+
+
+# ---- what a cut costs ----
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A smaller network, its cost by a guess, and the weights that go with the guess."""
+
+    layers: Layers
+    cost: float
+    removed: int  # literals
+    value: dict[tuple[bytes, int], float]  # of functions and outputs
+    start: Floats  # of the constants
+
+    @property
+    def price(self) -> float:
+        return self.cost / self.removed
+
+
+@dataclass(frozen=True)
+class _View:
+    """The loss around a state, from which guesses are made."""
+
+    task: Task
+    state: _State
+
+    @cached_property
+    def bend(self) -> Bend:
+        scores = self.state.weights.score(self.task.output.n_scores)
+        return find_bend(self.task.goal, scores)
+
+    @cached_property
+    def curve(self) -> Floats:
+        weights = self.state.weights
+        return cross(weights, weights, self.bend) + np.diag(weights.ridge)
+
+    @cached_property
+    def inverse(self) -> Floats:
+        return np.asarray(np.linalg.inv(self.curve))
+
+    @cached_property
+    def n_literals(self) -> int:
+        return _count(self.state.layers, len(self.task.schema))
+
+    def price_terms(self) -> dict[bytes, float]:
+        """Give the cost of each function of the last layer that reads a column."""
+        last, names = self.state.layers[-1], self.state.names
+        members: dict[bytes, list[int]] = {}
+        for e in np.flatnonzero(last.source < len(self.task.schema)).tolist():
+            members.setdefault(names[e], []).append(last.n_neurons + e)
+        return {name: self._lose(np.array(gone))[0] for name, gone in members.items()}
+
+    def _lose(self, gone: NDArray[np.intp]) -> tuple[float, Floats]:
+        """Give the cost of losing some weights, and all weights after it."""
+        value = self.state.weights.value
+        if not len(gone):
+            return 0.0, value
+        push = np.linalg.solve(self.inverse[np.ix_(gone, gone)], value[gone])
+        return 0.5 * float(value[gone] @ push), value - self.inverse[:, gone] @ push
+
+    def guess(self, layers: Layers) -> _Cut | None:
+        """Guess what a network costs; None where it has no fewer literals."""
+        removed = self.n_literals - _count(layers, len(self.task.schema))
+        if removed < 1:
+            return None
+        n_outputs, before = layers[-1].n_neurons, self.state.places
+        names = name_terms(layers, len(self.task.schema))
+        keys = list(zip(names, layers[-1].target.tolist(), strict=True))
+        kept = [*range(n_outputs), *(before[key] for key in keys if key in before)]
+        gone = np.setdiff1d(np.arange(len(self.state.weights.value)), kept)
+        fresh = [e for e, key in enumerate(keys) if key not in before]
+        if fresh:
+            cost, old, new = self._exchange(np.array(kept), gone, layers, fresh)
+        else:
+            cost, moved = self._lose(gone)
+            old, new = moved[kept], np.zeros(0)
+        value = dict(zip([key for key in keys if key in before], old[n_outputs:], strict=True))
+        value |= {keys[e]: float(v) for e, v in zip(fresh, new, strict=True)}
+        return _Cut(layers, cost, removed, value, old[:n_outputs])
+
+    def _exchange(
+        self,
+        kept: NDArray[np.intp],
+        gone: NDArray[np.intp],
+        layers: Layers,
+        fresh: list[int],
+    ) -> tuple[float, Floats, Floats]:
+        """Guess the cost of losing weights for others; give the kept and the new ones."""
+        weights, bend = self.state.weights, self.bend
+        old, lost = pick_weights(weights, kept), pick_weights(weights, gone)
+        new = self._make_new(layers, fresh)
+        change = -lost.score(bend.slope.shape[1])
+        bent = bend_scores(bend, change)
+        slope = np.concatenate(
+            [
+                gather_slopes(old, bend.slope + bent) + old.ridge * old.value,
+                gather_slopes(new, bend.slope + bent),
+            ]
+        )
+        across = cross(old, new, bend)
+        own = cross(new, new, bend) + np.diag(new.ridge)
+        curve = np.block([[self.curve[np.ix_(kept, kept)], across], [across.T, own]])
+        step = -np.linalg.solve(curve, slope)
+        cost = float(np.sum((bend.slope + 0.5 * bent) * change)) + 0.5 * float(slope @ step)
+        cost -= 0.5 * float(lost.ridge @ lost.value**2)
+        return cost, old.value + step[: len(kept)], step[len(kept) :]
+
+    def _make_new(self, layers: Layers, fresh: list[int]) -> Weights:
+        last = layers[-1]
+        features = self.task.probe(layers[:-1], last, fresh)
+        n = len(fresh)
+        ridge = self.task.ridge * _size(self.task, last, features)
+        output = last.target[fresh].astype(np.intp)
+        return Weights(features, np.arange(n), output, ridge, np.zeros(n), np.zeros(n))
+
+
+# ---- choosing a cut ----
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """What is known from earlier cuts, by name."""
+
+    prices: dict[bytes, float] = field(default_factory=dict)
+    means: dict[bytes, float] = field(default_factory=dict)  # of functions of columns
+
+
+def _cut(task: Task, state: _State, memory: _Memory) -> _State:
+    """Make the cut of the lowest price."""
+    cut = _choose(_View(task, state), memory)
+    after = _make_state(task, cut.layers, state)
+    value = np.array(after.weights.value)
+    value[: len(cut.start)] = cut.start
+    for key, i in after.places.items():
+        value[i] = cut.value[key]
+    return _settle(task, replace(after, weights=replace(after.weights, value=value)))
+
+
+def _choose(view: _View, memory: _Memory) -> _Cut:
+    """Give the cut of the lowest cost for each literal.
+
+    Prices rise as networks get smaller, so that an older price is a bound: only cuts that
+    may be the best are priced anew.
+    """
+    state, schema = view.state, view.task.schema
+    terms = view.price_terms()
+    best: _Cut | None = None
+    least, cheapest = min(((p, n) for n, p in terms.items()), default=(np.inf, b""))
+    edits = dict(_list_edits(view, memory))
+    for name in sorted(edits, key=lambda name: memory.prices.get(name, -np.inf)):
+        if least <= memory.prices.get(name, -np.inf):
+            break
+        cut = view.guess(fold(schema, edits[name]()))
+        memory.prices[name] = np.inf if cut is None else cut.price
+        if cut is not None and cut.price < least:
+            best, least = cut, cut.price
+    if best is None:
+        others = [e for e, name in enumerate(state.names) if name != cheapest]
+        last = pick_functions(state.layers[-1], np.array(others, np.intp))
+        best = view.guess((*state.layers[:-1], last))
+    assert best is not None  # noqa: S101 - a network with literals can lose one
+    return best
+
+
+def _list_edits(view: _View, memory: _Memory) -> Iterator[tuple[bytes, Edit]]:
+    """Give the cuts that change more than the last layer, by name."""
+    task, layers, n_inputs = view.task, view.state.layers, len(view.task.schema)
+    signals = name_inputs(n_inputs)
+    chosen: dict[tuple[int, int], float] = {}  # what a function is where it goes
+    for at, layer in enumerate(layers[:-1]):
+        own = name_neurons(layer, signals)
+        for j, neuron in enumerate(own):
+            yield b"neuron" + neuron, partial(_drop_neuron, task, layers, at, j)
+        for e in np.flatnonzero(layer.source < n_inputs).tolist():
+            j = int(layer.target[e])
+            price = np.inf
+            for value in _list_values(task, layers, at, e, memory):
+                name = b"function %d %r" % (e - layer.begin[j], value) + own[j]
+                yield name, partial(drop_function, layers, n_inputs, at, e, value)
+                if memory.prices.get(name, np.inf) < price or (at, e) not in chosen:
+                    price, chosen[at, e] = memory.prices.get(name, np.inf), value
+        signals += own
+    for c in range(n_inputs):
+        readers = [
+            (at, int(e)) for at, x in enumerate(layers) for e in np.flatnonzero(x.source == c)
+        ]
+        parts = [name_function(layers[at], e) for at, e in readers]
+        if len(set(parts)) > 1:
+            name = hashlib.sha256(b"|".join(parts)).digest()
+            yield b"column" + name, partial(_drop_all, task, layers, readers, chosen)
+
+
+def _list_values(task: Task, layers: Layers, at: int, e: int, memory: _Memory) -> tuple[float, ...]:
+    """Give the constants that a hidden function may become.
+
+    A condition is taken to hold always or never: of a count one less must hold, or as
+    many as before. A curve becomes its mean.
+    """
+    layer = layers[at]
+    if get_processing(layer.processing).crisp:
+        return (0.0, 1.0) if layer.aggregation == "sum" else (1.0,)
+    name = layer.processing.encode() + name_function(layer, e)
+    if name not in memory.means:
+        memory.means[name] = task.average(task.probe(layers[:at], layer, [e])[:, 0])
+    return (memory.means[name],)
+
+
+def _drop_neuron(task: Task, layers: Layers, at: int, j: int) -> Layers:
+    """Give the network in which a neuron is constant: what it is mostly, or on average."""
+    n_inputs = len(task.schema)
+    signal = n_inputs + sum(layer.n_neurons for layer in layers[:at]) + j
+    typical = 0.0  # for readers in the last layer, whose constants are refitted
+    if any(np.any(layer.source == signal) for layer in layers[at + 1 : -1]):
+        typical = _find_typical(task, layers, at, signal)
+    for number in range(len(layers) - 1, at, -1):
+        reader = layers[number]
+        function = get_processing(reader.processing)
+        for e in np.flatnonzero(reader.source == signal)[::-1].tolist():
+            h = function.value(np.array([[typical]]), reader.w[e : e + 1], reader.b[e : e + 1])
+            layers = drop_function(layers, n_inputs, number, e, float(h[0, 0]))
+    return layers
+
+
+def _find_typical(task: Task, layers: Layers, at: int, signal: int) -> float:
+    one = np.ones((1, 1))
+    place = np.array([signal], np.int32)
+    ask = Layer("linear", "sum", "identity", 1, 0 * place, place, one, 0.0 * one)
+    level = task.probe(layers[: at + 1], ask, [0])[:, 0]
+    if not get_processing(layers[at].processing).crisp:
+        return task.average(level)
+    values, which = np.unique(level, return_inverse=True)
+    return float(values[np.argmax(np.bincount(which, task.goal.weight))])
+
+
+def _drop_all(
+    task: Task,
+    layers: Layers,
+    readers: list[tuple[int, int]],
+    chosen: dict[tuple[int, int], float],
+) -> Layers:
+    last = len(layers) - 1
+    direct = [e for at, e in readers if at == last]
+    # Constants of the last layer are refitted: no need to fold one by one.
+    others = np.delete(np.arange(len(layers[-1].source)), direct)
+    layers = (*layers[:-1], pick_functions(layers[-1], others))
+    for at, e in reversed(readers[: len(readers) - len(direct)]):
+        layers = drop_function(layers, len(task.schema), at, e, chosen.get((at, e), 0.0))
+    return layers
