@@ -17,7 +17,13 @@ from newron.model.aggregation import activate
 from newron.model.processing import get_processing
 from newron.reading.explanation import explain, tell_functions
 from newron.rules import RuleSet
-from reading.test_counterfactual import draw_row, make_crisp_model, make_dense_model, read_labels
+from reading.test_counterfactual import (
+    draw_row,
+    list_values,
+    make_crisp_model,
+    make_dense_model,
+    read_labels,
+)
 
 SEEDS = st.integers(0, 10**6)
 
@@ -49,7 +55,7 @@ def make_card(**changes):
     columns = (
         Column("age", 29.0, 77.0, unit="y"),
         Column("vessels", 0.0, 3.0, (0.0, 1.0, 2.0, 3.0), gaps=True),
-        Column("pain", 0, 2, categories=("typical", "other", "none")),
+        Column("pain", 0, 2, categories=("typical", "other", "absent")),
         Column("depression", 0.0, 6.2, unit="mm"),
     )
     model = Model(Schema(columns), [layer], Classes(("no disease", "disease")))
@@ -108,7 +114,9 @@ class TestData:
             Classes(("no", "yes")),
         )
         row = draw_row(model, seed)
-        row = np.where([c.gaps or not math.isnan(x) for c, x in pairs(model, row)], row, 0.0)
+        for i, column in enumerate(model.schema.columns):
+            if math.isnan(row[i]) and not column.gaps:
+                row[i] = list_values(model, i)[0]  # outside the domain rules say nothing
         told = explain_plainly(model, row)
         for part in (part for stage in told.stages for part in stage.parts):
             if part.origin is not None or part.condition in ("always", "never"):
@@ -156,7 +164,7 @@ class TestData:
 
     def test_the_prediction_and_its_probability_are_the_models(self):
         model = make_card()
-        row = {"age": 60, "vessels": 2, "pain": "none", "depression": 1.0}
+        row = {"age": 60, "vessels": 2, "pain": "absent", "depression": 1.0}
         told = explain(model, row)
         rows = [list(row.values())]
         assert told.prediction == model.predict(rows)[0] == "disease"
@@ -227,13 +235,13 @@ class TestText:
         assert "● at least 2 of neuron 1.1  3 of 6, 1 over 2" in text
 
     def test_a_card_is_told_by_points(self):
-        row = {"age": 50, "vessels": 3, "pain": "none", "depression": 2.5}
+        row = {"age": 50, "vessels": 3, "pain": "absent", "depression": 2.5}
         told = explain(make_card(), row, fixed=["age"])
         assert str(told) == (
             "score for disease\n"
             "    ● +3  vessels ≥ 2 or missing  is 3, 1 above 2\n"
             "    ● +2  depression ≤ 2.5 mm     is 2.5 mm, at the limit of 2.5\n"
-            "    ○ −3  pain ≠ none             is none\n"
+            "    ○ −3  pain ≠ absent           is absent\n"
             "    ○ +1  age ≥ 55 y              is 50 y, 5 y below 55\n"
             "    sum 5, 1 short of 6 → no disease (probability 73 %)\n"
             "\n"
@@ -242,14 +250,14 @@ class TestText:
         )
 
     def test_gaps_are_told(self):
-        row = {"age": None, "vessels": None, "pain": "none", "depression": 1.4}
+        row = {"age": None, "vessels": None, "pain": "absent", "depression": 1.4}
         text = explain(make_card(), row, max_changes=0).to_text()
         assert "● +3  vessels ≥ 2 or missing  is missing\n" in text
         assert "is 1.4 mm, 1.1 mm below 2.5" in text
         assert text.endswith("age is missing, which training did not see.")
 
     def test_values_outside_are_noted(self):
-        row = {"age": 95, "vessels": 1, "pain": "none", "depression": 1.4}
+        row = {"age": 95, "vessels": 1, "pain": "absent", "depression": 1.4}
         told = explain(make_card(), row, max_changes=0)
         assert told.notes == ("age lies outside the observed range, 29 to 77 y.",)
 
@@ -264,7 +272,7 @@ class TestText:
         assert text.isascii()
         assert "    * 1      o 3      * 1" in text
         assert "-> class 1" in text
-        card = explain(make_card(), [50, 3, "none", 2.5]).to_text(unicode=False)
+        card = explain(make_card(), [50, 3, "absent", 2.5]).to_text(unicode=False)
         assert "* +3  vessels >= 2 or missing  is 3, 1 above 2\n" in card
         assert "o +1  age >= 55 y              is 50 y, 5 y below 55\n" in card
 
@@ -338,7 +346,7 @@ class TestText:
         assert text.endswith("→ class 1 (probability 33 %), before its equal class 2")
 
     def test_certainty_is_never_claimed(self):
-        text = explain(make_card(alpha=[90.0, 3.0, -3.0, 2.0]), [60, 0, "none", 9.0]).to_text()
+        text = explain(make_card(alpha=[90.0, 3.0, -3.0, 2.0]), [60, 0, "absent", 9.0]).to_text()
         assert "(probability over 99 %)" in text
 
     def test_long_sentences_are_wrapped(self):

@@ -60,7 +60,7 @@ def make_blobs(n=160, columns=6, seed=0):
     """Draw classes that depend on the first two of the columns, with noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, columns)).round(2)
-    score = 2.0 * (X[:, 0] > 0.3) - 2.0 * (X[:, 1] < -0.2)
+    score = 3.0 * (X[:, 0] > 0.3) + 2.0 * (X[:, 1] > -0.2) - 2.5
     y = (score + rng.logistic(scale=0.4, size=n) > 0).astype(int)
     return X, y
 
