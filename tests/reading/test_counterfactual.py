@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from model.networks import make_model, with_ranks
 from newron.errors import InputError
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
-from newron.reading.counterfactual import find_changes, read_row
+from newron.reading.counterfactual import find_changes
+from newron.reading.row import read_row
 from newron.rules.circuit import find_boundaries
 
 SEEDS = st.integers(0, 10**6)

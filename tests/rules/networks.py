@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -70,6 +71,7 @@ class Wishes:
     places: tuple[float, ...] = PLACES  # thresholds of real numbers
 
 
+@cache
 def make_model(seed: int, wishes: Wishes = Wishes()) -> Model:  # noqa: B008 - a constant
     """Draw a crisp network: sparse, with ties, gaps and thresholds on values.
 
@@ -233,7 +235,7 @@ def list_values(model: Model, i: int, extra: Sequence[float] = ()) -> list[float
     near = {near for b in places for near in (b, np.nextafter(b, -9), np.nextafter(b, 9))}
     inner = sorted({*places, column.low, column.high})
     between = {(a + b) / 2 for a, b in pairwise(inner)}
-    return [*sorted({*near, *between, column.low, column.high, -1e300, 1e299}), *gap]
+    return [*sorted({*near, *between, column.low, column.high, -1e299, 1e299}), *gap]
 
 
 def make_rows(

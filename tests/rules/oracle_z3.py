@@ -7,11 +7,13 @@ reader: nothing of :mod:`newron.rules` is used.
 from fractions import Fraction
 
 import numpy as np
-import z3
+import pytest
 
 from newron.model import Classes, Model
 
 from . import reader
+
+z3 = pytest.importorskip("z3", reason="z3-solver is not installed")
 
 
 class Question:

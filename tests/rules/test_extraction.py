@@ -1,5 +1,6 @@
 """Rules equal their network, and a changed rule is found out."""
 
+from functools import cache
 from importlib import import_module
 
 import numpy as np
@@ -20,6 +21,11 @@ CHUNKS = [range(first, first + CHUNK) for first in range(0, 500, CHUNK)]
 
 def list_forms(model):
     return ("shortest", "points", "rules") if isinstance(model.output, Classes) else ("shortest",)
+
+
+@cache
+def get_rules(seed, form):
+    return extract(make_model(seed), form=form)
 
 
 def ask_network(model, rows):
@@ -43,7 +49,7 @@ def test_rules_are_the_network(seeds):
         table = make_table(model, rows)
         want = ask_network(model, rows)
         for form in list_forms(model):
-            rules = extract(model, form=form)
+            rules = get_rules(seed, form)
             told = f"seed {seed}, {form}:\n{rules.to_text()}\n"
             assert not differ(model, rules.predict(table), model.predict(table)).any(), told
             # What is printed, as another reader understands it.
@@ -61,7 +67,7 @@ def test_text_is_read_again(seeds):
         model = make_model(seed)
         table = make_table(model, make_rows(model, seed, 200))
         for form in list_forms(model):
-            rules = extract(model, form=form, seconds=1.0)
+            rules = get_rules(seed, form)
             text = rules.to_text()
             again = RuleSet.parse(text, model)
             assert again.to_text() == text, f"seed {seed}, {form}:\n{text}"
@@ -75,7 +81,7 @@ def test_a_changed_rule_is_refuted(seeds):
     for seed in seeds:
         model = make_model(seed)
         form = list_forms(model)[seed % len(list_forms(model))]
-        text = extract(model, form=form, seconds=1.0).to_text()
+        text = get_rules(seed, form).to_text()
         for kind, changed in mutate(text, model, seed).items():
             n_made += 1
             n_refuted += check_mutation(f"seed {seed}, {kind}", model, changed)

@@ -2,6 +2,7 @@
 
 import builtins
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -22,9 +23,8 @@ from .networks import (
     make_wide,
 )
 
-pytest.importorskip("pysat", reason="python-sat is not installed")
-
-METHODS = ("enumeration", "columns", "sweep", "SAT")
+needs_solver = pytest.mark.skipif(find_spec("pysat") is None, reason="python-sat is not installed")
+METHODS = ["enumeration", "columns", "sweep", pytest.param("SAT", marks=needs_solver)]
 CLASSES = Wishes(outputs=("binary", "binary", "many"))
 
 
@@ -67,7 +67,10 @@ def test_provers_agree_with_enumeration(monkeypatch, method, first):
             for t, equal in zip(texts, truth, strict=True):
                 found = prove(t, model)
                 if method == "columns":  # shows equality, and nothing else
-                    assert (found is not None and found.equal) <= equal, t
+                    assert found is None or found.equal in (None, equal), t
+                    continue
+                if model.layers[-1].divisors is None and found.equal is None:
+                    assert "rounds" in found.note  # products: their sums are not whole numbers
                     continue
                 assert found.method in (method, "enumeration")  # the latter for constants
                 n_asked += found.method == method
@@ -126,6 +129,7 @@ def test_large_network_is_proved_by_columns(wide):
     assert str(found).startswith("Proved equal to the network. ")
 
 
+@needs_solver
 def test_large_network_is_proved_by_a_solver(wide, monkeypatch):
     model, text = wide
     force(monkeypatch, "SAT")
@@ -134,6 +138,7 @@ def test_large_network_is_proved_by_a_solver(wide, monkeypatch):
     assert found.method == "SAT"
 
 
+@needs_solver
 def test_a_changed_rule_of_a_large_network_is_refuted(wide, monkeypatch):
     model, text = wide
     monkeypatch.setattr(proof, "_MOST_SWEPT", 1000)  # soon ask the solver
@@ -177,6 +182,7 @@ def test_without_a_solver_it_says_so(wide, monkeypatch):
     assert extract(make_monk2()).proof
 
 
+@needs_solver
 def test_a_solver_out_of_time_proves_nothing(wide, monkeypatch):
     from newron.rules import solver
 
@@ -195,6 +201,7 @@ def test_a_solver_out_of_time_proves_nothing(wide, monkeypatch):
         assert found.counterexample is None
 
 
+@needs_solver
 def test_a_question_that_is_too_large_proves_nothing(wide, monkeypatch):
     from newron.rules import solver
 
@@ -270,10 +277,10 @@ def test_unused_columns_count_as_inputs():
     assert (found.size, found.finite) == (8, True)
 
 
-def test_an_infinite_domain_is_told_in_cells():
+def test_an_infinite_domain_is_told_by_what_can_be_told_apart():
     found = extract(make_step(Column("x", 0.0, 9.0), 3.0)).proof
     assert (found.equal, found.size, found.finite) == (True, 2, False)
-    assert "All 2 cells" in str(found)
+    assert "All 2 " in str(found)
 
 
 def test_a_counterexample_is_a_row():

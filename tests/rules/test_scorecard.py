@@ -36,7 +36,7 @@ def test_a_card_tells_its_network(fitted):
     text = str(card)
     assert text.startswith("Points for 1\n")
     assert "Sum ≥ " in text
-    assert "risk %" in text
+    assert "\n1 %    " in text
 
 
 def test_whole_points(fitted):

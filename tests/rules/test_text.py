@@ -12,7 +12,7 @@ from newron.rules import extract, prove
 from newron.rules.ruleset import RuleSet
 from newron.rules.text import write_number
 
-from .networks import make_layer, make_model, make_monk2, make_rows, make_score, make_step
+from .networks import Wishes, make_layer, make_model, make_monk2, make_rows, make_score, make_step
 
 # ---- numbers ----
 
@@ -161,7 +161,7 @@ def test_odd_units_are_read_again(unit):
 
 
 def check_text(model, form):
-    rules = extract(model, form=form)
+    rules = extract(model, form=form, seconds=0.1)
     text = rules.to_text()
     assert rules.proof, f"{rules.proof}\n{text}"
     assert RuleSet.parse(text, model).to_text() == text
@@ -197,12 +197,19 @@ def test_groups_are_named_once_and_before_they_are_used(form):
     assert points.count("x1 ≥ 1") == 1
 
 
+def test_groups_are_named_in_the_order_of_the_text():
+    model = make_model(10426, Wishes(most_columns=5, depth=3, odd=0.0))
+    text = extract(model, form="points").to_text()
+    assert text.index("Let A be") < text.index("Let B be")
+    check_text(model, "points")
+
+
 def test_a_long_rule_is_a_block():
     n = 12
     columns = tuple(Column(f"a long name of column {i}", 0.0, 2.0) for i in range(n))
     last = make_layer(1, [0] * n, range(n), [1.0] * n, [1.0] * n, alpha=[1.0] * n, centre=[5.0])
     model = Model(Schema(columns), [last], Classes(("well", "ill")))
-    text = extract(model).to_text()
+    text = extract(model, seconds=0.1).to_text()
     assert text.splitlines()[0] in ("If at least 5 of", "If at most 7 of")
     assert len(text.splitlines()) == n + 3
     assert text.splitlines()[-2:] == ["then ill", "Otherwise well"]
@@ -240,7 +247,6 @@ def test_what_people_write_is_read():
         "at most 0 of [age < 54.5 or missing]",
         '"age" ≥ 54.5 and (colour = "red" or colour ≠ "red")',
         "age ≥ 54.5   and  n<4",
-        "99 ≥ age ≥ 54.5 or age > 99",
     ):
         found = prove(f"If {text}{rest}", model)
         assert found, f"{text}: {found}"
@@ -303,6 +309,7 @@ def test_the_texts_below_are_right():
         ("x1 ≥ 1", "at least two of [x1 ≥ 1]"),
         ("x1 ≥ 1", "2 ≥ x1 ≥ 1 ≥ 0"),
         ("x1 ≥ 1", "1 ≤ x1 ≥ 2"),
+        ("x1 ≥ 1", "5 ≥ x1 ≥ 2"),
         ("x1 ≥ 1", "2 = x1 ≤ 3"),
     ],
 )  # fmt: skip

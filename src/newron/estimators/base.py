@@ -53,7 +53,11 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         "processing": [str, "array-like"],
         "n_factors": [Interval(Integral, 1, None, closed="left")],
         "functions_per_input": [Interval(Integral, 1, None, closed="left")],
-        "hidden_layer_sizes": ["array-like", Interval(Integral, 1, None, closed="left")],
+        "hidden_layer_sizes": [
+            "array-like",
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+        ],
         "direct_inputs": ["boolean"],
         "aggregation": [str, "array-like"],
         "activation": [None, str, "array-like"],
@@ -86,7 +90,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         *,
         n_factors: int = 2,
         functions_per_input: int = 1,
-        hidden_layer_sizes: tuple[int, ...] | int = (4,),
+        hidden_layer_sizes: tuple[int, ...] | int | str = (4,),
         direct_inputs: bool = True,
         aggregation: str | tuple[str, ...] = "sum",
         activation: str | tuple[str, ...] | None = None,
@@ -213,9 +217,13 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             weights = weights / largest  # sums of them must neither overflow nor vanish
         return weights
 
-    def _plan_architecture(self, n_outputs: int) -> Architecture:
-        hidden: Any = self.hidden_layer_sizes
-        widths = [hidden] if isinstance(hidden, Integral) else list(hidden)
+    def _plan_architecture(
+        self, n_outputs: int, hidden: tuple[int, ...] | None = None
+    ) -> Architecture:
+        """Plan the network of these hidden layers, by default of those asked for or found."""
+        asked: Any = self.hidden_layer_sizes_ if self._is_auto else self.hidden_layer_sizes
+        wanted = asked if hidden is None else hidden
+        widths = [wanted] if isinstance(wanted, Integral) else list(wanted)
         if any(not isinstance(n, Integral) or n < 1 for n in widths):
             raise InputError(
                 f"hidden_layer_sizes: expected whole numbers from 1 on, got {tuple(widths)}"
@@ -263,6 +271,8 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         one_pass: bool = False,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
+        if self._is_auto:
+            self._search_structure(data, output, recipe_class_weight, one_pass)
         whole = plan = self._make_plan(data, output, recipe_class_weight)
         before = None
         if one_pass or self.warm_start:
@@ -290,6 +300,36 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             declared, path = self._prune_fitted(declared, data, whole)
         self._coverage = None if one_pass else cover_training(declared.model, data)
         return self._keep(declared, add=one_pass, prune_path=path)
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.hidden_layer_sizes, str)
+
+    def _search_structure(
+        self, data: Data, output: Output, class_weight: Floats | None, one_pass: bool
+    ) -> None:
+        """Find the hidden layers; a fit that goes on keeps those it has."""
+        from newron.search.inner import FALLBACK, search_inside  # rarely wanted
+
+        if (one_pass or self.warm_start) and hasattr(self, "hidden_layer_sizes_"):
+            return
+        self.hidden_layer_sizes_, self.tree_ = FALLBACK, None
+        if self.recipe == "grow":  # it builds its own
+            return
+        found = search_inside(
+            data,
+            self._make_plan(data, output, class_weight),
+            lambda hidden: self._plan_architecture(output.n_scores, hidden),
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        self.hidden_layer_sizes_, self.tree_ = found.widths, found.tree
+        if found.interrupted:
+            warnings.warn(
+                "the search was interrupted: the best structure so far is trained",
+                InterruptedWarning,
+                stacklevel=4,
+            )
 
     def _make_plan(self, data: Data, output: Output, class_weight: Floats | None) -> Plan:
         architecture = self._plan_architecture(output.n_scores)
@@ -340,6 +380,12 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             and fitted.model.output == output
         )
         if same:
+            if one_pass and getattr(self, "prune_path_", None) is not None:
+                warnings.warn(
+                    "partial_fit goes on from the network before pruning, and does not prune it",
+                    NewronWarning,
+                    stacklevel=5,
+                )
             return core
         if one_pass and self.recipe in ("default", "grow"):
             warnings.warn(
@@ -351,8 +397,8 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             return None
         raise InputError(
             "expected the network, columns, classes and scales of the fit before to go on "
-            "from it, got others (a grown or pruned network cannot go on); make a new "
-            'estimator, with recipe="gradient"'
+            "from it, got others (a grown network cannot go on); make a new estimator, with "
+            'recipe="gradient"'
         )
 
     def _keep(self, fitted: Fitted, *, add: bool, prune_path: PrunePath | None = None) -> Self:
@@ -403,7 +449,8 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         -------
         NewronClassifier or NewronRegressor
             With the same parameters, the smaller ``model_``, and ``prune_path_``. This
-            estimator stays as it is.
+            estimator stays as it is. ``partial_fit`` and ``warm_start`` go on from the
+            network before pruning.
         """
         check_is_fitted(self)
         how = PrunePlan(tolerance, max_literals, honest)
@@ -462,9 +509,9 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
 
 
 def _prune_fit(fitted: Fitted, path: PrunePath, data: Data, plan: Plan) -> Fitted:
-    """Give the fit of the pruned network: training cannot go on from it."""
+    """Give the fit of the pruned network; training would go on from the whole one."""
     loss = measure_fit(data, plan, path.model)
-    return replace(fitted, model=path.model, best_loss=loss, core=None, path=None)
+    return replace(fitted, model=path.model, best_loss=loss, path=None)
 
 
 def _check_text(fields: tuple[Field, ...]) -> None:

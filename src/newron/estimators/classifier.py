@@ -34,8 +34,9 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
         K, how many functions of a neuron read each input.
-    hidden_layer_sizes : tuple of int, default (4,)
-        Neurons of each hidden layer; ``()`` is a score card.
+    hidden_layer_sizes : tuple of int, or "auto", default (4,)
+        Neurons of each hidden layer; ``()`` is a score card. "auto" searches for them
+        on rows held out, see docs/search.md.
     direct_inputs : bool, default False
         Whether the output layer reads the inputs besides the hidden neurons.
     aggregation : str or sequence of str, default "sum"
@@ -111,6 +112,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     prune_path_ : PrunePath or None
         Of a pruned network: ``prune_path_[n]`` is the model with at most n
         conditions, ``prune_path_.to_frame()`` tells what each number costs.
+    hidden_layer_sizes_ : tuple of int
+        What "auto" found.
+    tree_ : Tree or None
+        What "auto" explored; None where rows did not suffice for a search.
 
     Examples
     --------
@@ -133,7 +138,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         *,
         n_factors: int = 2,
         functions_per_input: int = 1,
-        hidden_layer_sizes: tuple[int, ...] | int = (4,),
+        hidden_layer_sizes: tuple[int, ...] | int | str = (4,),
         direct_inputs: bool = False,
         aggregation: str | tuple[str, ...] = "sum",
         activation: str | tuple[str, ...] | None = None,

@@ -43,6 +43,10 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     prune_path_ : PrunePath or None
         Of a pruned network: ``prune_path_[n]`` is the model with at most n
         conditions, ``prune_path_.to_frame()`` tells what each number costs.
+    hidden_layer_sizes_ : tuple of int
+        What ``hidden_layer_sizes="auto"`` found.
+    tree_ : Tree or None
+        What it explored; None where rows did not suffice for a search.
 
     Examples
     --------

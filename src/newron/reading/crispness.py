@@ -24,6 +24,7 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label, Targets
 from newron.model.processing import get_processing
+from newron.model.schema import Schema
 from newron.reading.sentence import shorten
 
 __all__ = ["Disagreement", "Fidelity", "find_intervals", "make_crisp", "measure_fidelity"]
@@ -85,7 +86,7 @@ def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
     places = list(range(len(model.schema)))  # where each signal of the model is now
     n_signals = len(places)
     for layer in model.layers:
-        made = _cut_layer(layer, np.array(places), n_signals)
+        made = _cut_layer(layer, np.array(places), n_signals, model.schema)
         layers += made
         n_signals += sum(part.n_neurons for part in made)
         places += range(n_signals - layer.n_neurons, n_signals)
@@ -118,6 +119,22 @@ def find_intervals(w: Sequence[float], b: Sequence[float]) -> list[tuple[float, 
     return found
 
 
+def trim_intervals(
+    intervals: list[tuple[float, float]], low: float, high: float
+) -> list[tuple[float, float]]:
+    """Leave out what nobody has seen: ends beyond the observed range, intervals beyond it.
+
+    Where nothing would be left the intervals stay as they are.
+
+    Examples
+    --------
+    >>> trim_intervals([(-1.3, 0.8)], 0.1, 2.5)
+    [(-inf, 0.8)]
+    """
+    seen = [(a, b) for a, b in intervals if a <= high and b >= low]
+    return [(a if a > low else -inf, b if b < high else inf) for a, b in seen] or intervals
+
+
 # ---- cutting ----
 
 
@@ -144,12 +161,14 @@ def _check_soft(model: Model) -> None:
             )
 
 
-def _cut_layer(layer: Layer, places: NDArray[np.intp], n_signals: int) -> list[Layer]:
+def _cut_layer(
+    layer: Layer, places: NDArray[np.intp], n_signals: int, schema: Schema
+) -> list[Layer]:
     """Give the crisp layer, after one of the neurons that it needs for intervals."""
     source = places[layer.source]
     if _is_crisp(layer):
         return [layer.replace(source=source)]
-    cuts = [_cut_function(layer, e) for e in range(len(source))]
+    cuts = [_cut_function(layer, e, schema) for e in range(len(source))]
     many = [e for e, cut in enumerate(cuts) if len(cut.conditions) > 1]
     helpers = [_make_neurons([cuts[e] for e in many], source[many])] if many else []
     asked = dict(zip(many, range(n_signals, n_signals + len(many)), strict=True))
@@ -171,12 +190,15 @@ def _cut_layer(layer: Layer, places: NDArray[np.intp], n_signals: int) -> list[L
     ]
 
 
-def _cut_function(layer: Layer, e: int) -> _Cut:
+def _cut_function(layer: Layer, e: int, schema: Schema) -> _Cut:
     missing = float(layer.gap_values[e] >= 0.5)
     levels = (layer.levels[e] >= 0.5).astype(np.float64)
     if len(levels):
         return _Cut(((0.0, 0.0),), 1, missing, levels)
     intervals = find_intervals(layer.w[e].tolist(), layer.b[e].tolist())
+    if layer.n_factors > 1 and layer.source[e] < len(schema):
+        column = schema.columns[int(layer.source[e])]
+        intervals = trim_intervals(intervals, column.low, column.high)
     conditions = [(1.0, low) for low, _ in intervals if low > -inf]
     conditions += [(-1.0, high) for _, high in intervals if high < inf]
     # Of a bounded interval one end holds everywhere, both inside.

@@ -21,8 +21,8 @@ from newron.model.network import Layer
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
-from newron.reading.counterfactual import open_layers
-from newron.reading.explanation import tell_functions
+from newron.reading.condition import tell_functions
+from newron.reading.row import open_layers
 from newron.reading.sentence import shorten
 
 if TYPE_CHECKING:
@@ -264,7 +264,8 @@ def _permute(
                 baseline - _score(model.output, model.score_rows(shuffled), wanted)
                 for shuffled in _shuffle(rows, i, orders)
             ]
-        inputs.append(Influence(name, float(np.mean(lost)), float(np.std(lost))))
+        with np.errstate(over="ignore", invalid="ignore"):  # R² of amounts beyond all bounds
+            inputs.append(Influence(name, float(np.mean(lost)), float(np.std(lost))))
     return Importance(
         inputs,
         kind="permutation",

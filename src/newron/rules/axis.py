@@ -126,6 +126,7 @@ class Axis:
             cells = np.where(values[cells] == x, cells, -1)
         else:
             cells = np.searchsorted(np.array(self.boundaries), x, side="right")
+            cells = np.where(x >= LARGEST_INPUT, -1, cells)  # stands for "never"
         return np.where(missing, self.n_places if self.column.gaps else -1, cells)
 
     @cached_property

@@ -24,7 +24,7 @@ from newron.model.processing import get_processing
 from newron.rules.axis import Axis, make_axes
 from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
 
-__all__ = ["Circuit", "Term", "find_boundaries", "read_circuit"]
+__all__ = ["Circuit", "Term", "find_boundaries", "read_circuit", "read_mask"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,14 @@ def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequenc
         neuron = neurons[source - len(axes)]
         return _ask_neuron(neuron, float(layer.w[e, 0]), float(layer.b[e, 0]))
     axis = axes[source]
+    mask = read_mask(axis, layer, e)
+    if mask in (0, axis.full):
+        return FALSE if mask == 0 else TRUE
+    return Literal(source, mask)
+
+
+def read_mask(axis: Axis, layer: Layer, e: int) -> int:
+    """Give the mask of the cells for which function e of a layer, which reads a column, is 1."""
     function = get_processing(layer.processing)
     cells = axis.representatives
     values = function.value(cells[:, None], layer.w[e : e + 1], layer.b[e : e + 1])[:, 0]
@@ -116,10 +124,7 @@ def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequenc
         values = np.resize(layer.levels[e], len(cells))
     if axis.gap:
         values[-1] = layer.gap_values[e]
-    mask = sum(1 << c for c, value in enumerate(values.tolist()) if value == 1.0)
-    if mask in (0, axis.full):
-        return FALSE if mask == 0 else TRUE
-    return Literal(source, mask)
+    return sum(1 << c for c, value in enumerate(values.tolist()) if value == 1.0)
 
 
 def _ask_neuron(neuron: _Neuron, w: float, b: float) -> Node:

@@ -21,7 +21,7 @@ from newron.rules.circuit import Term
 from newron.rules.node import Algebra, Node, count_literals
 from newron.rules.table import Card, LevelTable
 
-__all__ = ["Candidate", "list_candidates"]
+__all__ = ["Candidate", "list_candidates", "list_counts"]
 
 _MOST_BOXES = 500_000
 _MOST_PAIRS = 20_000_000  # boxes × entries of a cover
@@ -45,9 +45,8 @@ class Candidate:
 def list_candidates(
     table: LevelTable, algebra: Algebra, n_classes: int, seconds: float
 ) -> Iterator[Candidate]:
-    """Give rules for the table in every form that it has."""
+    """Give rules for the table in every form that it has, but counts."""
     if n_classes == 2:
-        yield from _list_counts(table, algebra)
         yield from _list_points(table, algebra, seconds)
         for outcome in (1, 0):
             yield _cover_class(table, algebra, outcome, seconds)
@@ -263,7 +262,7 @@ def _make_list(table: LevelTable, algebra: Algebra) -> Candidate | None:
 # ---- counts ----
 
 
-def _list_counts(table: LevelTable, algebra: Algebra) -> Iterator[Candidate]:
+def list_counts(table: LevelTable, algebra: Algebra) -> Iterator[Candidate]:
     """Give "so many of these hold", where the table depends on that number alone."""
     axes = [a for a in range(table.classes.ndim) if table.classes.shape[a] > 1]
     if len(axes) < 2 or any(table.classes.shape[a] != 2 for a in axes):

@@ -23,11 +23,17 @@ from newron.rules.body import (
     measure_length,
 )
 from newron.rules.circuit import Circuit, read_circuit
-from newron.rules.cover import Candidate, list_candidates
-from newron.rules.node import Algebra, Node
+from newron.rules.cover import Candidate, list_candidates, list_counts
+from newron.rules.node import Algebra, Node, count_literals
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
-from newron.rules.table import make_cards, make_flat_cards, make_table, merge_levels
+from newron.rules.table import (
+    LevelTable,
+    make_cards,
+    make_flat_cards,
+    make_table,
+    merge_levels,
+)
 
 __all__ = ["extract"]
 
@@ -89,18 +95,23 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
             )
     least = min(measure_length(candidate.body) for candidate in found)
     made = [
-        RuleSet(model, circuit.axes, c.body, c.form, minimal=c.minimal)
+        (RuleSet(model, circuit.axes, c.body, c.form, minimal=c.minimal), c.body)
         for c in found
         if measure_length(c.body) == least
     ]
-    return min(made, key=_measure_taste)
+    return min(made, key=lambda one: _measure_taste(*one))[0]
 
 
-def _measure_taste(rules: RuleSet) -> tuple[int, bool, int]:
-    """Tell which of equally short rules to prefer: a1 = 1, not a1 ≠ 1; at least, not at most."""
+def _measure_taste(rules: RuleSet, body: Body) -> tuple[int, int, bool, int]:
+    """Tell which of equally short rules to prefer.
+
+    Those that tell the second class, which is what one asks for; a1 = 1, not a1 ≠ 1; at
+    least, not at most.
+    """
+    first = sum(b.outcome == 0 for b in body.branches) if isinstance(body, DecisionList) else 0
     text = rules.to_text()
     odd = sum(text.count(word) for word in ("≠", "<", "at most", "not "))
-    return odd, not rules.minimal, len(text)
+    return first, odd, not rules.minimal, len(text)
 
 
 def _list_shorter(
@@ -110,7 +121,8 @@ def _list_shorter(
     assert isinstance(model.output, Classes)  # noqa: S101 - checked by the caller
     algebra = Algebra(circuit.axes)
     end = time.monotonic() + seconds
-    counted = _make_count(points, algebra, len(model.output.labels))
+    n_classes = len(model.output.labels)
+    counted = _make_count(points, algebra, n_classes)
     if counted is not None:
         yield replace(counted, body=drop_dead(algebra, counted.body, model.output))
     nodes = [term.node for term in circuit.terms]
@@ -124,15 +136,28 @@ def _list_shorter(
         if table is None:
             continue
         small = merge_levels(table)
+        counts = list(list_counts(small, algebra)) if n_classes == 2 else []
+        yield from counts
+        if any(_is_shortest(one, small) for one in counts):
+            return
         left = max(end - time.monotonic(), 0.5)
-        for candidate in list_candidates(small, algebra, len(model.output.labels), left / 4):
+        for candidate in list_candidates(small, algebra, n_classes, left / 4):
             body = drop_dead(algebra, candidate.body, model.output)
             if isinstance(body, DecisionList) and measure_length(body) > _LONGEST:
                 continue
             yield replace(candidate, body=body)
-            again = _make_count(body, algebra, len(model.output.labels))
-            if again is not None:
-                yield again
+            counted = _make_count(body, algebra, n_classes)
+            if counted is not None:
+                yield counted
+
+
+def _is_shortest(candidate: Candidate, table: LevelTable) -> bool:
+    """Tell whether one rule names each thing that matters once: nothing can be shorter."""
+    body = candidate.body
+    if not isinstance(body, DecisionList) or len(body.branches) != 1:
+        return False
+    live = sum(1 for n in table.classes.shape if n > 1)
+    return count_literals(body.nodes) <= live
 
 
 def _make_count(body: Body, algebra: Algebra, n_classes: int) -> Candidate | None:

@@ -92,8 +92,10 @@ class Proof:
             )
             said = f"the rules say {self.said[0]}, the network says {self.said[1]}"
             return f"Not equal to the network: for {row} {said}."
-        what = "inputs" if self.finite else "cells"
-        checked = f"All {self.size} {what} of the stated domain checked, no difference"
+        what = "inputs of the stated domain"
+        if not self.finite:
+            what = "combinations that the conditions can tell apart"
+        checked = f"All {self.size} {what} checked, no difference"
         told = f"Proved equal to the network. {checked} ({self.method}, {self.seconds:.2g} s)."
         return f"{told} {self.note}".rstrip()
 

@@ -188,7 +188,7 @@ class RuleSet:
     def to_text(self, *, notes: bool = True) -> str:
         """Tell the rules in words; ``notes`` adds support and precision after dashes."""
         told = [support.tell() for support in self._support] if notes and self._support else None
-        writer = Writer(self._axes, name_groups(self._body.nodes))
+        writer = Writer(self._axes, name_groups(self._sorted.nodes))
         return "\n".join(writer.write_body(self._sorted, self._model.output, self._sort(told)))
 
     @property
@@ -250,7 +250,7 @@ class RuleSet:
         return self._repr_html_()
 
     def _tell_groups(self) -> list[str]:
-        writer = Writer(self._axes, name_groups(self._body.nodes))
+        writer = Writer(self._axes, name_groups(self._sorted.nodes))
         return [
             f"{name} counts: {'; '.join(writer.write(child) for child in children)}"
             for children, name in writer.names.items()
@@ -283,7 +283,7 @@ class RuleSet:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Give a record for each rule: rule, prediction, support, precision, literals."""
-        writer = Writer(self._axes, name_groups(self._body.nodes))
+        writer = Writer(self._axes, name_groups(self._sorted.nodes))
         records = [
             _make_record(rule, said, nodes) for rule, said, nodes in self._list_rules(writer)
         ]

@@ -129,13 +129,17 @@ class ScoreCard:
         return "\n".join([*writer.write_groups(), *lines, *self._tell_cost()])
 
     def _tell_risks(self) -> list[str]:
+        assert isinstance(self.model.output, Classes)  # noqa: S101 - checked when it was made
+        name = str(self.model.output.labels[1])
         risks = self.list_risks()
         totals = [write_number(total) for total, _ in risks]
         shares = [f"{100 * risk:.0f}" for _, risk in risks]
         widths = [max(len(a), len(b)) for a, b in zip(totals, shares, strict=True)]
+        heads = "points", f"{name} %"
         return [
-            head + "  ".join(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))
-            for head, cells in (("points  ", totals), ("risk %  ", shares))
+            head.ljust(max(map(len, heads)))
+            + "".join(f"  {cell.rjust(w)}" for cell, w in zip(cells, widths, strict=True))
+            for head, cells in zip(heads, (totals, shares), strict=True)
         ]
 
     def _tell_cost(self) -> list[str]:
@@ -188,7 +192,7 @@ def read_card(model: Model) -> ScoreCard:
     Otherwise: well
     <BLANKLINE>
     points   0   1   2   3
-    risk %   8  18  38  62
+    ill %    8  18  38  62
     """
     circuit = read_circuit(model)
     if not isinstance(model.output, Classes) or model.output.n_scores != 1:

@@ -26,6 +26,7 @@ from newron.model.schema import Schema
 from newron.training.decoding import TargetScale
 from newron.training.folding import (
     Layers,
+    copy_condition,
     drop_function,
     drop_unread,
     fold,
@@ -51,9 +52,9 @@ from newron.training.refitting import (
 
 __all__ = ["Task", "eliminate"]
 
-_LITTLE = 1e-6  # a ridge for what no row tells, such as a shift of all classes' scores
+Names = tuple[bytes, ...]
 
-Edit = Callable[[], Layers]
+_LITTLE = 1e-6  # a ridge for what no row tells, such as a shift of all classes' scores
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,9 @@ class Task:
         n = len(edges)
         if not n:
             return np.zeros((len(self.X), 0))
-        probe = pick_functions(last, np.array(edges, np.intp)).replace(
-            n_neurons=n, target=np.arange(n), aggregation="sum", activation="identity",
-            alpha=None, centre=None,
+        probe = pick_functions(
+            last, np.array(edges, np.intp), n_neurons=n, target=np.arange(n), aggregation="sum",
+            activation="identity", alpha=None, centre=None,
         )  # fmt: skip
         layers = (*hidden, probe)
         while (smaller := drop_unread(layers, len(self.schema))) is not layers:
@@ -99,13 +100,13 @@ class Task:
 def eliminate(task: Task, model: Model) -> list[Model]:
     """Give ever smaller networks, each refitted, down to one that reads no column.
 
-    The model itself is not among them.
+    The first has all that matters in the model, told with no more functions than needed.
     """
     # Small products of matrices: threads cost more than they give, and may round otherwise.
     with threadpool_limits(1, user_api="blas"):
         state = _settle(task, _make_state(task, fold(task.schema, make_additive(model))))
-        memory, out = _Memory(), []
-        while _count(state.layers, len(task.schema)):
+        memory, out = _Memory(), [_tell(task, state)]
+        while _count(state.layers, len(task.schema), state.names):
             state = _cut(task, state, memory)
             out.append(_tell(task, state))
     return out
@@ -122,7 +123,7 @@ class _State:
     """
 
     layers: Layers
-    names: tuple[bytes, ...]
+    names: Names
     columns: dict[bytes, int]  # the feature of each name
     weights: Weights
 
@@ -134,9 +135,11 @@ class _State:
         return {key: last.n_neurons + i for i, key in enumerate(keys)}
 
 
-def _make_state(task: Task, layers: Layers, before: _State | None = None) -> _State:
+def _make_state(
+    task: Task, layers: Layers, before: _State | None = None, names: Names | None = None
+) -> _State:
     """Give a network's features and weights; what is known is taken over."""
-    names = name_terms(layers, len(task.schema))
+    names = names or name_terms(layers, len(task.schema))
     columns = {name: c for c, name in enumerate(dict.fromkeys(names), 1)}
     known = {} if before is None else before.columns
     first = {name: e for e, name in reversed(list(enumerate(names)))}
@@ -150,8 +153,31 @@ def _make_state(task: Task, layers: Layers, before: _State | None = None) -> _St
         ]
     values = task.probe(layers[:-1], layers[-1], [first[name] for name in fresh])
     features[:, [columns[name] for name in fresh]] = values
+    joined = _join_alike(layers, len(task.schema), [columns[n] for n in names], features)
+    if joined is not layers:
+        return _make_state(task, fold(task.schema, joined), before)
     state = _State(layers, names, columns, _make_weights(task, layers, names, columns, features))
     return state if before is None else _carry(state, before)
+
+
+def _join_alike(layers: Layers, n_inputs: int, columns: list[int], features: Floats) -> Layers:
+    """Tell conditions that hold for the same rows, or for all others, as one of them.
+
+    They would share a weight, and a ridge holds back the one that is left.
+    """
+    last = layers[-1]
+    if not get_processing(last.processing).crisp:
+        return layers
+    first: dict[bytes, tuple[int, bool]] = {}  # by the rows it holds for; whether turned
+    # Conditions on columns first: they are the shorter ones.
+    for e in sorted(range(len(columns)), key=lambda e: bool(layers[-1].source[e] >= n_inputs)):
+        holds = features[:, columns[e]] > 0.5
+        by, turned = first.setdefault(np.packbits(holds).tobytes(), (e, False))
+        if by == e:
+            first.setdefault(np.packbits(~holds).tobytes(), (e, True))
+        elif columns[by] != columns[e]:
+            last = copy_condition(last, np.array([e]), np.array([turned]), layers[-1], by)
+    return layers if last is layers[-1] else (*layers[:-1], last)
 
 
 def _carry(state: _State, before: _State) -> _State:
@@ -165,7 +191,7 @@ def _carry(state: _State, before: _State) -> _State:
 
 
 def _make_weights(
-    task: Task, layers: Layers, names: Sequence[bytes], columns: dict[bytes, int], features: Floats
+    task: Task, layers: Layers, names: Names, columns: dict[bytes, int], features: Floats
 ) -> Weights:
     last = layers[-1]
     assert last.alpha is not None and last.centre is not None  # noqa: S101, PT018 - additive
@@ -223,12 +249,10 @@ def _tell(task: Task, state: _State) -> Model:
     return Model(task.schema, tell_weights((*state.layers[:-1], told)), task.output)
 
 
-def _count(layers: Layers, n_inputs: int) -> int:
+def _count(layers: Layers, n_inputs: int, names: Names) -> int:
     """Count the literals of a folded network, in which every function matters."""
     hidden = sum(int(np.sum(layer.source < n_inputs)) for layer in layers[:-1])
-    last = layers[-1]
-    direct = np.flatnonzero(last.source < n_inputs).tolist()
-    return hidden + len({name_function(last, e) for e in direct})
+    return hidden + len({names[e] for e in np.flatnonzero(layers[-1].source < n_inputs)})
 
 
 # ---- what a cut costs ----
@@ -239,6 +263,7 @@ class _Cut:
     """A smaller network, its cost by a guess, and the weights that go with the guess."""
 
     layers: Layers
+    names: Names
     cost: float
     removed: int  # literals
     value: dict[tuple[bytes, int], float]  # of functions and outputs
@@ -272,7 +297,7 @@ class _View:
 
     @cached_property
     def n_literals(self) -> int:
-        return _count(self.state.layers, len(self.task.schema))
+        return _count(self.state.layers, len(self.task.schema), self.state.names)
 
     def price_terms(self) -> dict[bytes, float]:
         """Give the cost of each function of the last layer that reads a column."""
@@ -280,7 +305,21 @@ class _View:
         members: dict[bytes, list[int]] = {}
         for e in np.flatnonzero(last.source < len(self.task.schema)).tolist():
             members.setdefault(names[e], []).append(last.n_neurons + e)
-        return {name: self._lose(np.array(gone))[0] for name, gone in members.items()}
+        value = self.state.weights.value
+        alone = 0.5 * value**2 / np.diag(self.inverse)
+        return {
+            name: float(alone[gone[0]]) if len(gone) == 1 else self._lose(np.array(gone))[0]
+            for name, gone in members.items()
+        }
+
+    def drop_term(self, name: bytes) -> _Cut:
+        """Give the cut of one function of the last layer, from all outputs."""
+        layers, names = self.state.layers, self.state.names
+        others = [e for e, other in enumerate(names) if other != name]
+        last = pick_functions(layers[-1], np.array(others, np.intp))
+        cut = self.guess((*layers[:-1], last), tuple(names[e] for e in others))
+        assert cut is not None  # noqa: S101 - it reads a column
+        return cut
 
     def _lose(self, gone: NDArray[np.intp]) -> tuple[float, Floats]:
         """Give the cost of losing some weights, and all weights after it."""
@@ -290,13 +329,12 @@ class _View:
         push = np.linalg.solve(self.inverse[np.ix_(gone, gone)], value[gone])
         return 0.5 * float(value[gone] @ push), value - self.inverse[:, gone] @ push
 
-    def guess(self, layers: Layers) -> _Cut | None:
+    def guess(self, layers: Layers, names: Names) -> _Cut | None:
         """Guess what a network costs; None where it has no fewer literals."""
-        removed = self.n_literals - _count(layers, len(self.task.schema))
+        removed = self.n_literals - _count(layers, len(self.task.schema), names)
         if removed < 1:
             return None
         n_outputs, before = layers[-1].n_neurons, self.state.places
-        names = name_terms(layers, len(self.task.schema))
         keys = list(zip(names, layers[-1].target.tolist(), strict=True))
         kept = [*range(n_outputs), *(before[key] for key in keys if key in before)]
         gone = np.setdiff1d(np.arange(len(self.state.weights.value)), kept)
@@ -308,7 +346,7 @@ class _View:
             old, new = moved[kept], np.zeros(0)
         value = dict(zip([key for key in keys if key in before], old[n_outputs:], strict=True))
         value |= {keys[e]: float(v) for e, v in zip(fresh, new, strict=True)}
-        return _Cut(layers, cost, removed, value, old[:n_outputs])
+        return _Cut(layers, names, cost, removed, value, old[:n_outputs])
 
     def _exchange(
         self,
@@ -350,91 +388,130 @@ class _View:
 
 
 @dataclass(frozen=True)
+class _Edit:
+    """A way to a smaller network that changes more than the last layer.
+
+    ``rough`` is a name that does not change with what else is in the neuron.
+    """
+
+    name: bytes
+    rough: bytes
+    make: Callable[[], Layers]
+
+
+@dataclass(frozen=True)
 class _Memory:
     """What is known from earlier cuts, by name."""
 
     prices: dict[bytes, float] = field(default_factory=dict)
     means: dict[bytes, float] = field(default_factory=dict)  # of functions of columns
 
+    def bound(self, edit: _Edit) -> float:
+        """Give a price that an edit will hardly be under.
+
+        Prices rise as networks get smaller, so that the last one is a bound; in a neuron
+        that has changed since, half of it.
+        """
+        if edit.name in self.prices:
+            return self.prices[edit.name]
+        rough = self.prices.get(edit.rough, -np.inf)
+        return rough - 0.5 * abs(rough)
+
+    def learn(self, edit: _Edit, price: float) -> None:
+        """Keep a price."""
+        self.prices[edit.name] = self.prices[edit.rough] = price
+
 
 def _cut(task: Task, state: _State, memory: _Memory) -> _State:
     """Make the cut of the lowest price."""
     cut = _choose(_View(task, state), memory)
-    after = _make_state(task, cut.layers, state)
+    after = _make_state(task, cut.layers, state, cut.names)
     value = np.array(after.weights.value)
     value[: len(cut.start)] = cut.start
     for key, i in after.places.items():
-        value[i] = cut.value[key]
+        value[i] = cut.value.get(key, 0.0)
     return _settle(task, replace(after, weights=replace(after.weights, value=value)))
 
 
 def _choose(view: _View, memory: _Memory) -> _Cut:
-    """Give the cut of the lowest cost for each literal.
-
-    Prices rise as networks get smaller, so that an older price is a bound: only cuts that
-    may be the best are priced anew.
-    """
-    state, schema = view.state, view.task.schema
+    """Give the cut of the lowest cost for each literal; only what may be it is priced."""
     terms = view.price_terms()
-    best: _Cut | None = None
     least, cheapest = min(((p, n) for n, p in terms.items()), default=(np.inf, b""))
-    edits = dict(_list_edits(view, memory))
-    for name in sorted(edits, key=lambda name: memory.prices.get(name, -np.inf)):
-        if least <= memory.prices.get(name, -np.inf):
+    best: _Cut | None = None
+    for edit in sorted(_list_edits(view, memory), key=memory.bound):
+        if np.isfinite(least) and least <= memory.bound(edit):
             break
-        cut = view.guess(fold(schema, edits[name]()))
-        memory.prices[name] = np.inf if cut is None else cut.price
+        layers = fold(view.task.schema, edit.make())
+        cut = view.guess(layers, name_terms(layers, len(view.task.schema)))
+        memory.learn(edit, np.inf if cut is None else cut.price)
         if cut is not None and cut.price < least:
             best, least = cut, cut.price
-    if best is None:
-        others = [e for e, name in enumerate(state.names) if name != cheapest]
-        last = pick_functions(state.layers[-1], np.array(others, np.intp))
-        best = view.guess((*state.layers[:-1], last))
-    assert best is not None  # noqa: S101 - a network with literals can lose one
-    return best
+    return best or view.drop_term(cheapest)
 
 
-def _list_edits(view: _View, memory: _Memory) -> Iterator[tuple[bytes, Edit]]:
-    """Give the cuts that change more than the last layer, by name."""
-    task, layers, n_inputs = view.task, view.state.layers, len(view.task.schema)
+def _list_edits(view: _View, memory: _Memory) -> Iterator[_Edit]:
+    layers, n_inputs = view.state.layers, len(view.task.schema)
     signals = name_inputs(n_inputs)
-    chosen: dict[tuple[int, int], float] = {}  # what a function is where it goes
+    values: dict[tuple[int, int], float] = {}  # what a function becomes with its column
     for at, layer in enumerate(layers[:-1]):
         own = name_neurons(layer, signals)
-        for j, neuron in enumerate(own):
-            yield b"neuron" + neuron, partial(_drop_neuron, task, layers, at, j)
+        for j, name in enumerate(own):
+            make = partial(_drop_neuron, view.task, layers, at, j)
+            yield _Edit(b"neuron" + name, b"", make)
         for e in np.flatnonzero(layer.source < n_inputs).tolist():
-            j = int(layer.target[e])
-            price = np.inf
-            for value in _list_values(task, layers, at, e, memory):
-                name = b"function %d %r" % (e - layer.begin[j], value) + own[j]
-                yield name, partial(drop_function, layers, n_inputs, at, e, value)
-                if memory.prices.get(name, np.inf) < price or (at, e) not in chosen:
-                    price, chosen[at, e] = memory.prices.get(name, np.inf), value
+            edits = _list_values(view.task, layers, at, e, own, memory)
+            values[at, e] = min(edits, key=lambda value: memory.bound(edits[value]))
+            yield from edits.values()
         signals += own
     for c in range(n_inputs):
-        readers = [
-            (at, int(e)) for at, x in enumerate(layers) for e in np.flatnonzero(x.source == c)
-        ]
-        parts = [name_function(layers[at], e) for at, e in readers]
-        if len(set(parts)) > 1:
-            name = hashlib.sha256(b"|".join(parts)).digest()
-            yield b"column" + name, partial(_drop_all, task, layers, readers, chosen)
+        yield from _list_column(view, c, values)
 
 
-def _list_values(task: Task, layers: Layers, at: int, e: int, memory: _Memory) -> tuple[float, ...]:
+def _list_column(view: _View, column: int, values: dict[tuple[int, int], float]) -> list[_Edit]:
+    """Give the cut of a whole column, where that is more than one condition."""
+    layers = view.state.layers
+    readers = [
+        (at, e)
+        for at, layer in enumerate(layers)
+        for e in np.flatnonzero(layer.source == column).tolist()
+    ]
+    last = len(layers) - 1
+    parts = [
+        view.state.names[e] if at == last else name_function(layers[at], e) for at, e in readers
+    ]
+    if len(set(parts)) < 2:
+        return []
+    name = b"column" + hashlib.sha256(b"|".join(parts)).digest()
+    make = partial(_drop_all, layers, len(view.task.schema), readers, values)
+    return [_Edit(name, b"", make)]
+
+
+def _list_values(
+    task: Task, layers: Layers, at: int, e: int, neurons: list[bytes], memory: _Memory
+) -> dict[float, _Edit]:
     """Give the constants that a hidden function may become.
 
     A condition is taken to hold always or never: of a count one less must hold, or as
     many as before. A curve becomes its mean.
     """
     layer = layers[at]
-    if get_processing(layer.processing).crisp:
-        return (0.0, 1.0) if layer.aggregation == "sum" else (1.0,)
-    name = layer.processing.encode() + name_function(layer, e)
-    if name not in memory.means:
-        memory.means[name] = task.average(task.probe(layers[:at], layer, [e])[:, 0])
-    return (memory.means[name],)
+    own = layer.processing.encode() + name_function(layer, e)
+    if not get_processing(layer.processing).crisp:
+        if own not in memory.means:
+            memory.means[own] = task.average(task.probe(layers[:at], layer, [e])[:, 0])
+        values = [memory.means[own]]
+    else:
+        values = [0.0, 1.0] if layer.aggregation == "sum" else [1.0]
+    j = int(layer.target[e])
+    place = e - int(layer.begin[j])
+    return {
+        value: _Edit(
+            b"function %d %r" % (place, value) + neurons[j],
+            b"%d %r" % (at, value) + own,
+            partial(drop_function, layers, len(task.schema), at, e, value),
+        )
+        for value in values
+    }
 
 
 def _drop_neuron(task: Task, layers: Layers, at: int, j: int) -> Layers:
@@ -465,16 +542,16 @@ def _find_typical(task: Task, layers: Layers, at: int, signal: int) -> float:
 
 
 def _drop_all(
-    task: Task,
     layers: Layers,
+    n_inputs: int,
     readers: list[tuple[int, int]],
-    chosen: dict[tuple[int, int], float],
+    values: dict[tuple[int, int], float],
 ) -> Layers:
-    last = len(layers) - 1
-    direct = [e for at, e in readers if at == last]
+    """Give the network without some functions, each of them a constant."""
+    direct = [e for at, e in readers if at == len(layers) - 1]
     # Constants of the last layer are refitted: no need to fold one by one.
     others = np.delete(np.arange(len(layers[-1].source)), direct)
     layers = (*layers[:-1], pick_functions(layers[-1], others))
     for at, e in reversed(readers[: len(readers) - len(direct)]):
-        layers = drop_function(layers, len(task.schema), at, e, chosen.get((at, e), 0.0))
+        layers = drop_function(layers, n_inputs, at, e, values[at, e])
     return layers

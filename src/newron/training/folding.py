@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from newron.model.schema import Schema
 
 __all__ = [
     "Layers",
+    "copy_condition",
     "count_literals",
     "drop_function",
     "drop_unread",
@@ -82,8 +84,9 @@ def list_literals(model: Model) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for at in range(last, -1, -1):
         layer = model.layers[at]
-        first -= layer.n_neurons
-        used = read[first + layer.target] & spans[at].differs
+        first, end = first - layer.n_neurons, first
+        bottom, top = _span_neurons(layer, spans[at])
+        used = (read[first:end] & (bottom < top))[layer.target] & spans[at].differs
         if layer.alpha is not None:
             used &= layer.alpha != 0.0
         read[layer.source[used]] = True
@@ -210,18 +213,19 @@ def _span_neurons(layer: Layer, span: Span) -> tuple[Floats, Floats]:
 # ---- taking out ----
 
 
-def pick_functions(layer: Layer, kept: NDArray[np.intp]) -> Layer:
-    """Give the layer with some of its functions."""
-    return layer.replace(
-        target=layer.target[kept],
-        source=layer.source[kept],
-        w=layer.w[kept],
-        b=layer.b[kept],
-        rank=layer.rank_flags[kept],
-        alpha=None if layer.alpha is None else layer.alpha[kept],
-        missing=layer.gap_values[kept],
-        levels=[layer.levels[e] for e in kept.tolist()],
-    )
+def pick_functions(layer: Layer, kept: NDArray[np.intp], **changes: Any) -> Layer:
+    """Give the layer with some of its functions, and other changes."""
+    picked = {
+        "target": layer.target[kept],
+        "source": layer.source[kept],
+        "w": layer.w[kept],
+        "b": layer.b[kept],
+        "rank": layer.rank_flags[kept],
+        "alpha": None if layer.alpha is None else layer.alpha[kept],
+        "missing": layer.gap_values[kept],
+        "levels": [layer.levels[e] for e in kept.tolist()],
+    }
+    return layer.replace(**{**picked, **changes})
 
 
 def drop_function(layers: Layers, n_inputs: int, at: int, e: int, value: float) -> Layers:
@@ -341,13 +345,14 @@ def drop_unread(layers: Layers, n_inputs: int) -> Layers:
         own = read[first : first + layer.n_neurons]
         if not own.any():
             continue
-        kept = pick_functions(layer, np.flatnonzero(own[layer.target]))
-        place = np.cumsum(own) - 1
+        kept, place = np.flatnonzero(own[layer.target]), np.cumsum(own) - 1
         out.append(
-            kept.replace(
+            pick_functions(
+                layer,
+                kept,
                 n_neurons=int(own.sum()),
-                target=place[kept.target],
-                source=number[kept.source],
+                target=place[layer.target[kept]],
+                source=number[layer.source[kept]],
                 centre=None if layer.centre is None else layer.centre[own],
             )
         )
@@ -388,17 +393,24 @@ def _skip_neuron(layers: Layers, at: int, e: int, signal: int) -> Layers:
         asks = np.flatnonzero(reader.source == signal)
         if reader.processing != layer.processing or not len(asks):
             continue
-        # "Not so" is the condition with the opposite weight, and can be told where one is.
+        # "Not so" can be told where there is a weight.
         weighed = number == len(layers) - 1 and reader.alpha is not None
         asks = asks[(reader.w[asks, 0] > 0.0) | weighed]
-        out[number] = _copy_condition(reader, asks, layer, e)
+        out[number] = copy_condition(reader, asks, reader.w[asks, 0] < 0.0, layer, e)
     return tuple(out) if any(a is not b for a, b in zip(out, layers, strict=True)) else layers
 
 
-def _copy_condition(reader: Layer, asks: NDArray[np.intp], layer: Layer, e: int) -> Layer:
+def copy_condition(
+    reader: Layer, asks: NDArray[np.intp], turned: NDArray[np.bool_], layer: Layer, e: int
+) -> Layer:
+    """Put condition e of a layer in the place of some of the reader's.
+
+    Where it is turned, it is the opposite of what it stands for: that is the condition
+    with the opposite weight.
+    """
     if not len(asks):
         return reader
-    turned = asks[reader.w[asks, 0] < 0.0]
+    flipped = asks[turned]
     fields = {name: np.array(getattr(reader, name)) for name in ("source", "w", "b", "rank")}
     for name, values in fields.items():
         values[asks] = getattr(layer, name)[e]
@@ -407,12 +419,12 @@ def _copy_condition(reader: Layer, asks: NDArray[np.intp], layer: Layer, e: int)
     for ask in asks:
         levels[ask] = layer.levels[e]
     changed = reader.replace(**fields, missing=missing, levels=levels)
-    if reader.alpha is None or not len(turned):
+    if reader.alpha is None or not len(flipped):
         return changed
     alpha, centre = np.array(reader.alpha), np.zeros(reader.n_neurons)
     centre += 0.0 if reader.centre is None else reader.centre
-    np.subtract.at(centre, reader.target[turned], alpha[turned])
-    alpha[turned] *= -1.0
+    np.subtract.at(centre, reader.target[flipped], alpha[flipped])
+    alpha[flipped] *= -1.0
     return changed.replace(alpha=alpha, centre=centre)
 
 

@@ -34,6 +34,7 @@ __all__ = ["PrunePath", "PrunePlan", "count_literals", "list_columns", "measure_
 _MANY_ROWS = 5000  # from here on one third is held out, instead of five folds
 _FOLDS = 5
 _LEAST_ROWS = 20
+_RIDGES = (1.0, 0.1, 0.01)
 _OWN = 0.5  # how much the network's own scores count beside the rows' targets
 _KEY = 0x9121E  # sets the seeds apart from those of the fit itself
 
@@ -136,16 +137,15 @@ def prune(data: Data, plan: Plan, recipe: str, model: Model, how: PrunePlan) -> 
     data = settle(data)
     seeds = _spawn(plan.seed, 1 + _FOLDS)
     splits = _deal(data, plan, seeds[0])
-    judged = []
-    for split, seed in zip(splits, seeds[1:], strict=False):
-        inside = take(data, split.inside)
-        trained = (
-            _train(inside, replace(plan, seed=seed, callbacks=()), recipe) if how.honest else model
-        )
-        path = _list_path(trained, eliminate(_set_task(inside, plan, trained), trained))
-        judged.append(_judge(path, data, plan, split))
+    trained = [
+        _train(take(data, split.inside), replace(plan, seed=seed, callbacks=()), recipe)
+        if how.honest
+        else model
+        for split, seed in zip(splits, seeds[1:], strict=False)
+    ]
+    ridge, judged = _choose_ridge(data, plan, splits, trained)
     sample = make_sample(data)
-    smaller = eliminate(_set_task(data, plan, model), model)
+    smaller = eliminate(_set_task(data, plan, model, ridge), model)
     path = _list_path(model, [snap(each, sample, plan.n_threads) for each in smaller])
     return _choose(path, judged, plan, how)
 
@@ -161,6 +161,25 @@ def measure_fit(data: Data, plan: Plan, model: Model) -> float:
     return measure_loss(name_loss(plan.output), scores, targets, weight)
 
 
+def _choose_ridge(
+    data: Data, plan: Plan, splits: list[Split], trained: list[Model]
+) -> tuple[float, list[_Judged]]:
+    """Prune in all folds; take the ridge of the lowest loss there.
+
+    Noisy rows want to be held back; rows without noise want large weights.
+    """
+    best, least = (_RIDGES[0], list[_Judged]()), np.inf
+    for ridge in _RIDGES[: 1 if len(data.X) >= _MANY_ROWS else None]:
+        judged = []
+        for split, model in zip(splits, trained, strict=True):
+            task = _set_task(take(data, split.inside), plan, model, ridge)
+            judged.append(_judge(_list_path(model, eliminate(task, model)), data, plan, split))
+        loss = _find_least(judged) if judged else np.inf
+        if loss < least:
+            best, least = (ridge, judged), loss
+    return best
+
+
 # ---- pruning ----
 
 
@@ -171,7 +190,7 @@ def _train(data: Data, plan: Plan, recipe: str) -> Model:
     return fitted.model
 
 
-def _set_task(data: Data, plan: Plan, model: Model) -> Task:
+def _set_task(data: Data, plan: Plan, model: Model, ridge: float) -> Task:
     """Tell what a smaller network should say of the rows.
 
     Half of it is what the whole network says, which has less of the labels' noise.
@@ -187,6 +206,7 @@ def _set_task(data: Data, plan: Plan, model: Model) -> Task:
         plan.output,
         np.ascontiguousarray(data.X, np.float64),
         replace(goal, targets=targets),
+        ridge,
         directions=plan.directions,
         target_scale=scale,
         n_threads=plan.n_threads,
@@ -292,8 +312,8 @@ def _choose(path: _Path, judged: list[_Judged], plan: Plan, how: PrunePlan) -> P
     place = n - 1
     allowed = np.array(path.literals) <= (np.inf if how.max_literals is None else how.max_literals)
     if judged:
-        losses, loss_weight = _gather(path, judged, "loss")
-        scores, weight = _gather(path, judged, "score")
+        losses, loss_weight = _gather(path.literals, judged, "loss")
+        scores, weight = _gather(path.literals, judged, "score")
         loss, slack = _average(losses, loss_weight)
         score, error = _average(scores, weight)
         best = int(np.argmin(np.where(allowed, loss, np.inf)))
@@ -315,15 +335,22 @@ def _choose(path: _Path, judged: list[_Judged], plan: Plan, how: PrunePlan) -> P
     )
 
 
-def _gather(path: _Path, judged: list[_Judged], what: str) -> tuple[Floats, Floats]:
+def _find_least(judged: list[_Judged]) -> float:
+    """Give the lowest loss of networks that were pruned, over all sizes."""
+    sizes = sorted({n for fold in judged for n in fold.literals[:-1]})
+    losses, weight = _gather([*sizes, 0], judged, "loss")  # the last are the whole networks
+    return float(_average(losses[:-1], weight)[0].min(initial=np.inf))
+
+
+def _gather(literals: Sequence[int], judged: list[_Judged], what: str) -> tuple[Floats, Floats]:
     """Give a value for each size and row held out, and the rows' weights.
 
-    In each fold a size stands for its largest network of at most that size; the whole
-    network for its whole network.
+    In each fold a size stands for its largest network of at most that size; the last one
+    for its whole network.
     """
     parts = []
     for fold in judged:
-        sizes = [_find_size(fold.literals, n) for n in path.literals]
+        sizes = [_find_size(fold.literals, n) for n in literals]
         sizes[-1] = len(fold.literals) - 1
         parts.append(getattr(fold, what)[sizes])
     weights = [fold.loss_weight if what == "loss" else fold.weight for fold in judged]

@@ -1,0 +1,157 @@
+"""What crisp functions ask, of columns and of counts, in the words of rules."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from newron.model.aggregation import activate
+from newron.model.arithmetic import Floats
+from newron.model.description import NEVER, format_number
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Classes
+from newron.model.processing import get_processing
+from newron.reading.change import tell_class
+from newron.rules.axis import Axis, make_axes
+from newron.rules.circuit import find_boundaries, read_mask
+from newron.rules.node import TRUE, Count
+from newron.rules.text import say_count
+
+__all__ = ["Condition", "Conditions", "tell_functions"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a crisp function asks, of a column, a count or another signal."""
+
+    text: str
+    limit: float | None = None
+    counted: int | None = None  # of how many, where it asks how many hold
+    at_most: bool = False  # whether no more than the limit may hold
+    apart: bool = False  # whether the condition names single values: no margin is told
+
+
+class Conditions:
+    """Tells the crisp functions of a model."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._axes = make_axes(model.schema, find_boundaries(model))
+        self.names = [*model.schema.names, *_name_neurons(model)]
+        """The names of all signals."""
+
+    def read(self, number: int, e: int) -> Condition:
+        """Give what function e of a layer, counted from 1 on, asks."""
+        layer = self._model.layers[number - 1]
+        source = int(layer.source[e])
+        if source < len(self._axes):
+            return _ask_column(self._axes[source], layer, e)
+        return self._ask_neuron(source, float(layer.w[e, 0]), float(layer.b[e, 0]))
+
+    def find_neuron(self, source: int) -> tuple[int, int] | None:
+        """Give the layer and the number of a neuron, from 1 on; None for a column."""
+        j = source - len(self._axes)
+        if j < 0:
+            return None
+        number = 1
+        while j >= self._model.layers[number - 1].n_neurons:
+            j -= self._model.layers[number - 1].n_neurons
+            number += 1
+        return number, j + 1
+
+    def _ask_neuron(self, source: int, w: float, b: float) -> Condition:
+        name = self.names[source]
+        values = self._list_values(source)
+        if values is None:
+            always = w == 0.0
+            sign = "≥" if w > 0.0 else "≤"
+            text = "always" if always else f"{name} {sign} {format_number(b)}"
+            return Condition(text, None if always else b)
+        n = len(values) - 1
+        holds = np.ones(n + 1, bool) if w == 0.0 else values >= b if w > 0.0 else values <= b
+        if holds.all() or not holds.any():
+            return Condition("always" if holds.all() else "never", None, n)
+        counts = np.flatnonzero(holds)
+        low, high = int(counts[0]), int(counts[-1])
+        if n == 1:
+            return Condition(name if low == 1 else f"not {name}", None, n)
+        told = say_count(Count(low, high, (TRUE,) * n))
+        limit = high if low == 0 else low
+        return Condition(f"{told} of {name}", float(limit), n, at_most=low == 0)
+
+    def _list_values(self, source: int) -> Floats | None:
+        """Give the value of a neuron by the number of its conditions that hold."""
+        number, neuron = self.find_neuron(source) or (1, 1)
+        layer, j = self._model.layers[number - 1], neuron - 1
+        if not get_processing(layer.processing).crisp or layer.alpha is not None:
+            return None
+        n = int(layer.begin[j + 1] - layer.begin[j])
+        counts = np.arange(n + 1)
+        z = {
+            "sum": counts,
+            "mean": counts / max(n, 1),
+            "max": counts > 0,
+        }.get(layer.aggregation, (counts == n) & ((n > 0) | (layer.aggregation == "product")))
+        centre = 0.0 if layer.centre is None else layer.centre[j]
+        return activate(layer.activation, np.asarray(z, np.float64) - centre)
+
+
+def tell_functions(model: Model) -> list[list[str]]:
+    """Name every function, layer by layer: its condition, or what it reads.
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[38.0]])
+    >>> model = Model(Schema((Column("t", 35.0, 42.0),)), [layer], Classes(("well", "ill")))
+    >>> tell_functions(model)
+    [['t ≥ 38']]
+    """
+    conditions = Conditions(model)
+    return [
+        [
+            conditions.read(number, e).text
+            if get_processing(layer.processing).crisp
+            else conditions.names[source]
+            for e, source in enumerate(layer.source.tolist())
+        ]
+        for number, layer in enumerate(model.layers, 1)
+    ]
+
+
+def _name_neurons(model: Model) -> list[str]:
+    names = [
+        f"neuron {number}.{j}"
+        for number, layer in enumerate(model.layers[:-1], 1)
+        for j in range(1, layer.n_neurons + 1)
+    ]
+    output = model.output
+    if not isinstance(output, Classes):
+        return [*names, *output.names]
+    return [*names, *(f"score for {tell_class(x)}" for x in output.labels[-output.n_scores :])]
+
+
+def _ask_column(axis: Axis, layer: Layer, e: int) -> Condition:
+    mask = read_mask(axis, layer, e)
+    if mask in (0, axis.full):
+        return Condition("always" if mask else "never")
+    text = axis.tell(mask)
+    w, b = float(layer.w[e, 0]), float(layer.b[e, 0])
+    if axis.column.categories is not None or w == 0.0 or abs(b) >= NEVER:
+        return Condition(text)
+    if axis.values is None:
+        return Condition(text, _shorten(b))
+    inside = [x for x in axis.values if (x >= b if w > 0.0 else x <= b)]
+    if not inside:
+        return Condition(text)
+    limit = min(inside) if w > 0.0 else max(inside)
+    return Condition(text, limit, apart=not any(sign in text for sign in "≥≤"))
+
+
+def _shorten(b: float) -> float:
+    """Give the limit as it is told: "x > 0.7" is stored as x ≥ the next number."""
+    near = b, math.nextafter(b, -math.inf), math.nextafter(b, math.inf)
+    return min(near, key=lambda number: len(format_number(number)))

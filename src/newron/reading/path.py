@@ -1,0 +1,212 @@
+"""One row's way through a network as data: what each neuron and each function make of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Label, Targets
+from newron.model.processing import get_processing
+from newron.model.schema import Column
+from newron.reading.condition import Condition, Conditions
+from newron.reading.margin import subtract, tell_asked, tell_reading
+from newron.reading.row import get_value, open_layers
+from newron.rules.circuit import tell_exactly
+
+__all__ = ["Part", "Reader", "Stage"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one function makes of the row.
+
+    Parameters
+    ----------
+    layer, neuron : int
+        Numbers from 1 on of the neuron that the function belongs to.
+    function : int
+        The function's index in its layer, from 0 on.
+    source : str
+        What it reads: a column, or "neuron 1.2".
+    value : label, number or None
+        What it reads there; of a neuron that counts, how many hold; None is a gap.
+    h : float
+        The value of the function.
+    weight : float, optional
+        What the neuron multiplies it by.
+    contribution : float
+        What that adds to the neuron, for ``sum`` and ``mean``; otherwise weight times h.
+    holds : bool, optional
+        For conditions, whether they hold.
+    condition : str, optional
+        For conditions, what must hold.
+    limit : float, optional
+        For conditions on numbers and counts, where they change.
+    margin : float, optional
+        The value less the limit.
+    origin : tuple of int, optional
+        The numbers of the neuron that it reads; None if it reads a column.
+    reading : str
+        The value and the margin in words.
+    """
+
+    layer: int
+    neuron: int
+    function: int
+    source: str
+    value: Label | None
+    h: float
+    weight: float | None
+    contribution: float
+    holds: bool | None = None
+    condition: str | None = None
+    limit: float | None = None
+    margin: float | None = None
+    origin: tuple[int, int] | None = None
+    reading: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one neuron makes of the row.
+
+    Parameters
+    ----------
+    layer, neuron : int
+        Its numbers from 1 on.
+    name : str
+    aggregation, activation : str
+    parts : tuple of Part
+        Its functions.
+    total : float
+        Their aggregate.
+    centre : float
+        What is taken from the total.
+    value : float
+        What the neuron gives on: a score in the last layer.
+    """
+
+    layer: int
+    neuron: int
+    name: str
+    aggregation: str
+    activation: str
+    parts: tuple[Part, ...]
+    total: float
+    centre: float
+    value: float
+
+    @property
+    def n_holding(self) -> int | None:
+        """How many conditions hold, if all functions are conditions."""
+        marks = [part.holds for part in self.parts]
+        return None if None in marks else sum(map(bool, marks))
+
+
+class Reader:
+    """Reads the stages of a row, layer by layer."""
+
+    def __init__(self, model: Model, row: Floats) -> None:
+        self._model = model
+        self._h = [part[0] for part in open_layers(model)(row)]
+        self._signals = [*row[0].tolist(), *_read_neurons(model, row)]
+        self._scores = model.score_rows(row)[0].tolist()
+        self._conditions = Conditions(model)
+        self._counts: dict[int, int] = {}  # by signal, how many conditions hold
+
+    def read_stages(self) -> Iterator[Stage]:
+        """Give all neurons in the order of the layers."""
+        n_signals = len(self._model.schema)
+        for number, layer in enumerate(self._model.layers, 1):
+            names = self._conditions.names[n_signals : n_signals + layer.n_neurons]
+            if get_processing(layer.processing).crisp:
+                for j in range(layer.n_neurons):
+                    held = self._h[number - 1][layer.begin[j] : layer.begin[j + 1]]
+                    self._counts[n_signals + j] = int(held.sum())
+            for j, name in enumerate(names):
+                yield self._read_stage(number, layer, j, name, n_signals + j)
+            n_signals += layer.n_neurons
+
+    def _read_stage(self, number: int, layer: Layer, j: int, name: str, signal: int) -> Stage:
+        edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
+        parts = tuple(self._read_part(number, layer, e, len(edges)) for e in edges)
+        last = number == len(self._model.layers)
+        return Stage(
+            number,
+            j + 1,
+            name,
+            layer.aggregation,
+            layer.activation,
+            parts,
+            _aggregate(layer.aggregation, [part.contribution for part in parts]),
+            0.0 if layer.centre is None else float(layer.centre[j]),
+            self._scores[j] if last else self._signals[signal],
+        )
+
+    def _read_part(self, number: int, layer: Layer, e: int, n: int) -> Part:
+        source, h = int(layer.source[e]), float(self._h[number - 1][e])
+        weight = None if layer.alpha is None else float(layer.alpha[e])
+        share = (1.0 if weight is None else weight) * h
+        columns = self._model.schema.columns
+        column = columns[source] if source < len(columns) else None
+        value: Any = self._signals[source]
+        part = Part(
+            number,
+            int(layer.target[e]) + 1,
+            e,
+            self._conditions.names[source],
+            value if column is None else get_value(column, value),
+            h,
+            weight,
+            share / n if layer.aggregation == "mean" else share,
+            origin=self._conditions.find_neuron(source),
+        )
+        if get_processing(layer.processing).crisp:
+            return self._judge(part, self._conditions.read(number, e), column, source)
+        return replace(part, reading=tell_reading(part.value, column))
+
+    def _judge(self, part: Part, asked: Condition, column: Column | None, source: int) -> Part:
+        """Tell whether a condition holds, and by how much."""
+        value = part.value if asked.counted is None else self._counts[source]
+        limit, margin = asked.limit, None
+        if limit is not None and isinstance(value, float | int):
+            margin = subtract(float(value), limit)
+        return replace(
+            part,
+            value=value,
+            holds=part.h == 1.0,
+            condition=asked.text,
+            limit=limit,
+            margin=margin,
+            reading=tell_asked(asked, value, margin, column),
+        )
+
+
+def _read_neurons(model: Model, row: Floats) -> list[float]:
+    """Give the values of all hidden neurons."""
+    first = len(model.schema)
+    n = sum(layer.n_neurons for layer in model.layers[:-1])
+    if not n:
+        return []
+    one, own = np.ones((n, 1)), np.arange(n, dtype=np.int32)
+    readout = Layer("linear", "sum", "identity", n, own, first + own, one, 0.0 * one)
+    names = tuple(f"z{j}" for j in range(n))
+    values = Model(model.schema, (*model.layers[:-1], readout), Targets(names)).score_rows(row)[0]
+    return [float(value) for value in values]
+
+
+def _aggregate(aggregation: str, parts: Sequence[float]) -> float:
+    if aggregation in ("sum", "mean"):
+        return float(sum(map(tell_exactly, parts), Fraction(0)))
+    if aggregation == "product":
+        return math.prod(parts)
+    least = min if aggregation == "min" else max
+    return least(parts) if parts else 0.0

@@ -1,0 +1,267 @@
+"""One row's way through a network in words, line by line."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from newron.reading.change import tell_class
+from newron.reading.margin import subtract, tell_distance
+from newron.reading.path import Part, Stage
+from newron.reading.sentence import shorten
+
+if TYPE_CHECKING:
+    from newron.reading.explanation import Explanation
+
+__all__ = ["tell_explanation"]
+
+_MOST_NESTED = 4  # functions of a neuron that is told where it is read
+_MOST_CLASSES = 3  # whose scores are all told function by function
+_INDENT = "    "
+_PLAIN = str.maketrans(
+    {
+        "●": "*",
+        "○": "o",
+        "≥": ">=",
+        "≤": "<=",
+        "≠": "!=",
+        "−": "-",
+        "×": "x",
+        "→": "->",
+        "…": "...",
+        "²": "^2",
+    }
+)
+
+
+def tell_explanation(explanation: Explanation, most: int, width: int, unicode: bool) -> str:
+    """Tell an explanation in words; see :meth:`Explanation.to_text`."""
+    lines = _Teller(explanation, most, width, unicode).tell()
+    more = [] if explanation.changes is None else str(explanation.changes).splitlines()
+    wrapped = [_wrap(line, width) for line in [*more, *explanation.notes]]
+    text = "\n".join([*lines, *([""] if wrapped else []), *wrapped])
+    return text if unicode else text.translate(_PLAIN)
+
+
+def _wrap(line: str, width: int) -> str:
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=_INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _tell_share(share: float) -> str:
+    """Tell a probability in whole percent, never as certain.
+
+    Examples
+    --------
+    >>> _tell_share(0.412), _tell_share(0.9999), _tell_share(0.0)
+    ('41 %', 'over 99 %', 'under 1 %')
+    """
+    if share > 0.995:
+        return "over 99 %"
+    return "under 1 %" if share < 0.005 else f"{100 * share:.0f} %"
+
+
+def _sign(value: float, digits: int) -> str:
+    told = shorten(value, digits)
+    return f"+{told}" if value >= 0.0 else told
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Cells of a line, and the lines below it."""
+
+    cells: list[str]
+    below: list[str]
+
+
+class _Teller:
+    """Tells an explanation line by line; only the neurons that are named."""
+
+    def __init__(self, explanation: Explanation, most: int, width: int, unicode: bool) -> None:
+        self._told = explanation
+        self._most = most
+        self._width = width
+        self._unicode = unicode
+        self._stages = {(stage.layer, stage.neuron): stage for stage in explanation.stages}
+        origins = [part.origin for stage in explanation.stages for part in stage.parts]
+        self._uses = Counter(origin for origin in origins if origin is not None)
+        self._named: list[tuple[int, int]] = []  # neurons with lines of their own
+        crisp = all(stage.n_holding is not None for stage in explanation.stages)
+        self._digits = 6 if crisp else 4
+
+    def tell(self) -> list[str]:
+        """Give all lines, neurons before those that read them."""
+        end = [line for stage in self._choose_scores() for line in self._tell_stage(stage)]
+        blocks: dict[tuple[int, int], list[str]] = {}
+        for place in self._named:  # grows while neurons are told that name others
+            if place not in blocks:
+                blocks[place] = self._tell_stage(self._stages[place])
+        lines = [line for place in sorted(blocks) for line in blocks[place]]
+        return [*lines, *end, *self._tell_decision()]
+
+    def _choose_scores(self) -> list[Stage]:
+        """Give the scores that are told function by function: all, or the two highest."""
+        scores = list(self._told.scores)
+        if not self._told.probabilities or len(scores) <= _MOST_CLASSES:
+            return scores
+        best = sorted(scores, key=lambda stage: -stage.value)[:2]
+        return [stage for stage in scores if stage in best]
+
+    # ---- the end ----
+
+    def _tell_decision(self) -> list[str]:
+        told, scores = self._told, self._told.scores
+        if not told.probabilities:
+            return []
+        said = f"→ {tell_class(told.prediction)} (probability {_tell_share(told.probability or 0)})"
+        if len(scores) == 1:
+            stage = scores[0]
+            what = stage.aggregation if stage.aggregation in ("sum", "mean") else "score"
+            distance = tell_distance(stage.total, stage.centre, self._digits)
+            return [f"{_INDENT}{what} {shorten(stage.total, self._digits)}, {distance} {said}"]
+        order = sorted(range(len(scores)), key=lambda k: -scores[k].value)
+        ahead = subtract(scores[order[0]].value, scores[order[1]].value)
+        gap = f"{shorten(ahead, self._digits)} ahead of" if ahead else "before its equal"
+        return [f"{said}, {gap} {tell_class(told.probabilities[order[1]][0])}"]
+
+    # ---- neurons ----
+
+    def _tell_stage(self, stage: Stage) -> list[str]:
+        lines = [self._tell_head(stage), *self._tell_parts(stage, _INDENT)]
+        # The centre of the only score of two classes is told as the limit of the sum.
+        limits = len(self._told.probabilities) == 2 and stage in self._told.scores
+        if stage.centre and not limits and not _is_count(stage):
+            lines.append(f"{_INDENT}less {shorten(stage.centre, self._digits)}")
+        return lines
+
+    def _tell_head(self, stage: Stage) -> str:
+        n, held = len(stage.parts), stage.n_holding
+        if stage in self._told.scores and len(self._told.probabilities) == 2:
+            return stage.name
+        if stage in self._told.scores or not _is_count(stage):
+            return f"{stage.name} = {shorten(stage.value, self._digits)}"
+        if n == 1:
+            return f"{stage.name}: {'holds' if held else 'does not hold'}"
+        return f"{stage.name}: {held} of {n} hold"
+
+    def _tell_parts(self, stage: Stage, indent: str) -> list[str]:
+        side_by_side = self._tell_side_by_side(stage, indent)
+        if side_by_side:
+            return side_by_side
+        groups = self._group(stage)
+        shown = groups[: self._most] if len(groups) > self._most + 1 else groups
+        crisp = stage.n_holding is not None
+        tell = self._tell_condition if crisp else self._tell_curve
+        lines = [tell(group, stage, indent) for group in shown]
+        rest = [part for group in groups[len(shown) :] for part in group]
+        return [*_line_up(lines, indent), *self._tell_rest(stage, rest, indent)]
+
+    def _group(self, stage: Stage) -> list[list[Part]]:
+        """Give conditions one by one, curves by what they read; the strongest first."""
+        groups: dict[Any, list[Part]] = {}
+        for part in stage.parts:
+            key = part.function if part.holds is not None else (part.source, part.origin)
+            groups.setdefault(key, []).append(part)
+        if _is_count(stage) and len(groups) <= self._most + 1:
+            return list(groups.values())
+        return sorted(groups.values(), key=_measure_strength)
+
+    def _tell_side_by_side(self, stage: Stage, indent: str) -> list[str]:
+        """Tell short conditions in a line, and below them what is; nothing if that is long."""
+        parts = stage.parts
+        short = all(part.origin is None and "," not in part.reading for part in parts)
+        if len(parts) < 2 or not short or not _is_count(stage):
+            return []
+        top = [self._plain(part.condition or "") for part in parts]
+        below = [self._plain(f"{_mark(part)} {part.reading}") for part in parts]
+        widths = [max(map(len, pair)) + 3 for pair in zip(top, below, strict=True)]
+        if len(indent) + sum(widths) > self._width:
+            return []
+        rows = [[x.ljust(n) for x, n in zip(row, widths, strict=True)] for row in (top, below)]
+        return [(indent + "".join(row)).rstrip() for row in rows]
+
+    def _tell_condition(self, group: Sequence[Part], stage: Stage, indent: str) -> _Line:
+        part = group[0]
+        cells = [f"{_mark(part)} {part.condition}"]
+        if not _is_count(stage):
+            cells = [
+                f"{_mark(part)} {_sign(part.weight or 0.0, self._digits)}",
+                part.condition or "",
+            ]
+        cells.append(f"is {part.reading}" if part.origin is None else part.reading)
+        return _Line([self._plain(cell) for cell in cells], self._look_below(part, indent))
+
+    def _tell_curve(self, group: Sequence[Part], stage: Stage, indent: str) -> _Line:
+        """Tell the functions that read one thing: what they add together, and each."""
+        adds = stage.aggregation in ("sum", "mean")
+        weighed = group[0].weight is not None
+        values = [
+            f"{shorten(part.weight or 0.0)} × {shorten(part.h)}" if weighed else shorten(part.h)
+            for part in group
+        ]
+        alone = adds and not weighed and len(group) == 1
+        cells = [
+            f"{group[0].source} = {group[0].reading}",
+            "" if alone else (" + " if adds else ", ").join(values),
+        ]
+        if adds:
+            cells.insert(0, _sign(sum(part.contribution for part in group), 3))
+        return _Line([self._plain(cell) for cell in cells], self._look_below(group[0], indent))
+
+    def _look_below(self, part: Part, indent: str) -> list[str]:
+        """Tell a neuron where it is read, if that is once and it is short."""
+        if part.origin is None:
+            return []
+        stage = self._stages[part.origin]
+        if self._uses[part.origin] == 1 and len(stage.parts) <= _MOST_NESTED:
+            return self._tell_parts(stage, indent + _INDENT)
+        self._named.append(part.origin)
+        return []
+
+    def _tell_rest(self, stage: Stage, rest: Sequence[Part], indent: str) -> list[str]:
+        if not rest:
+            return []
+        told = f"{indent}… and {len(rest)} more"
+        if stage.n_holding is not None:
+            held = sum(bool(part.holds) for part in rest)
+            told += f", {held} of them hold" if held != 1 else ", one of them holds"
+        if stage.aggregation in ("sum", "mean") and not _is_count(stage):
+            told += f", together {_sign(sum(part.contribution for part in rest), 3)}"
+        return [told]
+
+    def _plain(self, text: str) -> str:
+        return text if self._unicode else text.translate(_PLAIN)
+
+
+def _is_count(stage: Stage) -> bool:
+    """Tell whether a neuron counts conditions."""
+    return stage.n_holding is not None and all(part.weight is None for part in stage.parts)
+
+
+def _mark(part: Part) -> str:
+    return "●" if part.holds else "○"
+
+
+def _measure_strength(group: Sequence[Part]) -> tuple[float, float]:
+    """Sort by what is added; among what adds nothing, by what it could add."""
+    added = abs(sum(part.contribution for part in group))
+    return -added, -max(abs(part.weight or 0.0) for part in group)
+
+
+def _line_up(lines: Sequence[_Line], indent: str) -> list[str]:
+    """Write lines with their cells under each other."""
+    widths = [max(map(len, cells)) for cells in zip(*(line.cells for line in lines), strict=True)]
+    out: list[str] = []
+    for line in lines:
+        cells = [cell.ljust(n) for cell, n in zip(line.cells, widths, strict=True)]
+        out.append((indent + "  ".join(cells)).rstrip())
+        out += line.below
+    return out

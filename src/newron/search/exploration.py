@@ -1,0 +1,216 @@
+"""Walks the tree: judges the structures of a level on all folds, then asks for the next.
+
+What is done does not depend on who does it: a level is judged as a whole before the
+next one is known, and every trial has its own seed, made of what it is. So threads,
+processes and other machines give the same tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from newron.model.arithmetic import Floats
+from newron.search.structure import Candidate, Tree
+
+__all__ = ["Call", "Exploration", "Listener", "Outcome", "Trial", "derive_seed", "explore"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate, and the number of the fold to judge it on."""
+
+    candidate: Candidate
+    fold: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a trial; a score of NaN if it could not be trained."""
+
+    score: float
+    fit_time: float
+    score_time: float
+
+
+Call = tuple[Callable[..., Outcome], tuple[Any, ...]]  # a function and its arguments
+
+
+class Listener:
+    """Hears how the search goes."""
+
+    def on_start(self, n_folds: int, n_workers: int) -> None:
+        """Hear that the search begins."""
+
+    def on_level(
+        self, tree: Tree, trials: Sequence[Trial], outcomes: Mapping[Trial, Outcome]
+    ) -> None:
+        """Hear what is to be judged next, and see what is known, now and later."""
+
+    def on_outcome(self, trial: Trial, outcome: Outcome) -> None:
+        """Hear what came of a trial."""
+
+    def on_end(self) -> None:
+        """Hear that the search is over."""
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """The tree as far as it was explored, and what came of each trial."""
+
+    tree: Tree
+    outcomes: dict[Trial, Outcome]
+    n_folds: int
+    ending: str = "finished"  # or "time", or "interrupt"
+
+    def list_outcomes(self, candidate: Candidate) -> list[Outcome]:
+        """Give what came of a candidate on each fold."""
+        return [self.outcomes[Trial(candidate, fold)] for fold in range(self.n_folds)]
+
+    def score_matrix(self) -> Floats:
+        """Give the scores, a row for each node of the tree and a column for each fold."""
+        nodes = self.tree.nodes
+        rows = [[each.score for each in self.list_outcomes(node.candidate)] for node in nodes]
+        return np.array(rows).reshape(len(nodes), self.n_folds)
+
+
+def derive_seed(seed: int, *content: Any) -> int:
+    """Make a seed of what it is for, whatever was done before.
+
+    Examples
+    --------
+    >>> derive_seed(0, "a", 1) == derive_seed(0, "a", 1) != derive_seed(0, "a", 2)
+    True
+    """
+    text = json.dumps([seed, *content], sort_keys=True)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+
+def explore(
+    tree: Tree,
+    n_folds: int,
+    prepare: Callable[[Trial, int], Call],
+    *,
+    known: Mapping[Trial, Outcome] | None = None,
+    n_jobs: int | None = None,
+    max_time: float | None = None,
+    listeners: Sequence[Listener] = (),
+) -> Exploration:
+    """Judge structures until the tree has no more, or time is over.
+
+    Parameters
+    ----------
+    tree : Tree
+    n_folds : int
+    prepare : callable
+        ``prepare(trial, n_threads)`` gives a function and its arguments; called, it
+        gives the Outcome.
+    known : mapping, optional
+        What is known of trials already.
+    n_jobs : int, optional
+        Trials at a time, as joblib means it; threads unless ``joblib.parallel_config``
+        says otherwise.
+    max_time : float, optional
+        Seconds after which no trial is started any more. The first structure is judged
+        whatever it takes.
+    listeners : sequence of Listener
+    """
+    walk = _Walk(n_folds, prepare, _Team(n_jobs), list(listeners), dict(known or {}))
+    walk.deadline = None if max_time is None else time.monotonic() + max_time
+    return walk.run(tree)
+
+
+@dataclass
+class _Walk:
+    n_folds: int
+    prepare: Callable[[Trial, int], Call]
+    team: _Team
+    listeners: list[Listener]
+    outcomes: dict[Trial, Outcome]
+    deadline: float | None = None
+
+    def run(self, tree: Tree) -> Exploration:
+        for listener in self.listeners:
+            listener.on_start(self.n_folds, self.team.size)
+        ending = "finished"
+        while tree.waiting and ending == "finished":
+            ending = self._judge_level(tree)
+            scores = {c: self._mean(c) for c in tree.candidates if self._is_complete(c)}
+            if not scores:
+                raise KeyboardInterrupt  # before anything was judged
+            tree = tree.judge(scores)
+        for listener in self.listeners:
+            listener.on_end()
+        return Exploration(replace(tree, waiting=()), self.outcomes, self.n_folds, ending)
+
+    def _judge_level(self, tree: Tree) -> str:
+        trials = [t for c in tree.candidates for t in self._list_trials(c)]
+        trials = [trial for trial in trials if trial not in self.outcomes]
+        for listener in self.listeners:
+            listener.on_level(tree, trials, self.outcomes)
+        try:
+            for number, outcome in self.team.work(self._prepare_all(tree, trials)):
+                self.outcomes[trials[number]] = outcome
+                for listener in self.listeners:
+                    listener.on_outcome(trials[number], outcome)
+        except KeyboardInterrupt:
+            return "interrupt"
+        return "finished" if all(map(self._is_complete, tree.candidates)) else "time"
+
+    def _prepare_all(self, tree: Tree, trials: Sequence[Trial]) -> Iterator[Call]:
+        n_threads = max(1, self.team.size // max(1, len(trials)))
+        always = 0 if tree.nodes else self.n_folds
+        for number, trial in enumerate(trials):
+            if number >= always and self.deadline is not None and time.monotonic() >= self.deadline:
+                return
+            yield self.prepare(trial, n_threads)
+
+    def _list_trials(self, candidate: Candidate) -> list[Trial]:
+        return [Trial(candidate, fold) for fold in range(self.n_folds)]
+
+    def _is_complete(self, candidate: Candidate) -> bool:
+        return all(trial in self.outcomes for trial in self._list_trials(candidate))
+
+    def _mean(self, candidate: Candidate) -> float:
+        return float(np.mean([self.outcomes[t].score for t in self._list_trials(candidate)]))
+
+
+@dataclass
+class _Team:
+    """Those who work, as joblib's active backend has them."""
+
+    n_jobs: int | None
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.size = effective_n_jobs(self.n_jobs)
+
+    def work(self, calls: Iterator[Call]) -> Iterator[tuple[int, Outcome]]:
+        """Make all calls; give their numbers and outcomes as they come."""
+        tasks = (
+            delayed(_call)(number, function, *arguments)
+            for number, (function, arguments) in enumerate(calls)
+        )
+        backend, _ = get_active_backend(prefer="threads")
+        if getattr(backend, "supports_return_generator", False):
+            yield from self._gather("generator_unordered")(tasks)
+            return
+        while block := list(islice(tasks, self.size)):
+            yield from self._gather("list")(block)
+
+    def _gather(self, return_as: str) -> Any:
+        # No more is begun than can be worked on: time may be over soon.
+        return Parallel(self.n_jobs, prefer="threads", return_as=return_as, pre_dispatch="n_jobs")
+
+
+def _call(number: int, function: Callable[..., Outcome], *arguments: Any) -> tuple[int, Outcome]:
+    return number, function(*arguments)

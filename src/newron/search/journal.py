@@ -1,0 +1,154 @@
+"""The journal of a search: a file that outlives it.
+
+One line of JSON for each trial that is done, after a line that says of what search.
+Every line ends with a checksum. Lines are only ever appended, and each is on the disk
+before the search goes on; so a search that was killed goes on where it was. What the
+kill tore, a last line without its end, is dropped; anything else that does not fit is
+an error, and the file stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from io import FileIO
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from newron._version import __version__
+from newron.errors import InputError
+from newron.search.exploration import Listener, Outcome, Trial
+from newron.search.structure import Candidate
+
+__all__ = ["Journal"]
+
+_FORMAT = "newron search journal 1"
+
+
+class Journal(Listener):
+    """A file of outcomes.
+
+    Parameters
+    ----------
+    path : str or path
+        Where it is, or is to be.
+    prints : mapping of str to str
+        Fingerprints of what results depend on, by name. A journal with others is of
+        another search.
+
+    Attributes
+    ----------
+    outcomes : dict of Trial to Outcome
+        What the file knows already.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], prints: Mapping[str, str]) -> None:
+        self.path = Path(path)
+        self._head = {"journal": _FORMAT, "newron": __version__, **prints}
+        self.outcomes: dict[Trial, Outcome] = {}
+        if self.path.exists() and (self.path.stat().st_size or not self.path.is_file()):
+            self._read()
+        else:
+            self._create()
+
+    def _create(self) -> None:
+        # Whole or not at all: a journal never lacks its head.
+        rough = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        try:
+            with rough.open("wb") as file:
+                _write_down(file, self._head)
+            os.replace(rough, self.path)
+        except OSError as error:
+            self._refuse(f"it cannot be made: {error}")
+
+    def on_outcome(self, trial: Trial, outcome: Outcome) -> None:
+        """Write it down, and wait until it is on the disk."""
+        with self.path.open("ab", buffering=0) as file:
+            _write_down(file, _to_entry(trial, outcome))
+
+    # ---- reading ----
+
+    def _read(self) -> None:
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            self._refuse(f"it cannot be read: {error}")
+        whole, _, torn = content.rpartition(b"\n")
+        lines = whole.split(b"\n")
+        self._check_head(_unseal(lines[0]))
+        for number, line in enumerate(lines[1:], start=2):
+            trial, outcome = self._read_entry(line, number)
+            self.outcomes[trial] = outcome
+        if torn:
+            os.truncate(self.path, len(content) - len(torn))
+
+    def _read_entry(self, line: bytes, number: int) -> tuple[Trial, Outcome]:
+        entry = _unseal(line)
+        if entry is None:
+            self._refuse(f"line {number} is damaged; take it out or give a new path")
+        return _from_entry(entry)
+
+    def _check_head(self, head: dict[str, Any] | None) -> None:
+        if head is None or head.get("journal") != _FORMAT:
+            self._refuse("its first line is not that of a journal; give another path")
+        if head.get("newron") != __version__:
+            self._refuse(
+                f"it is of newron {head.get('newron')} and this is {__version__}, which may "
+                "train otherwise; give a new path"
+            )
+        other = [name for name, value in self._head.items() if head.get(name) != value]
+        if other:
+            self._refuse(f"it is of a search with other {' and '.join(other)}; give a new path")
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise InputError(
+            f"journal {str(self.path)!r}: expected one of this search or a new file, but {why}"
+        ) from None
+
+
+# ---- lines ----
+
+
+def _write_down(file: BinaryIO | FileIO, content: dict[str, Any]) -> None:
+    file.write(_seal(content))
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _seal(content: dict[str, Any]) -> bytes:
+    return json.dumps({**content, "check": _sum(content)}).encode() + b"\n"
+
+
+def _unseal(line: bytes) -> dict[str, Any] | None:
+    """Give the content of a line, or None if it is not as it was written."""
+    try:
+        content = json.loads(line)
+        check = content.pop("check")
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return None
+    return content if check == _sum(content) else None
+
+
+def _sum(content: dict[str, Any]) -> str:
+    return f"{zlib.crc32(json.dumps(content).encode()):08x}"
+
+
+def _to_entry(trial: Trial, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "hidden_layer_sizes": list(trial.candidate.widths),
+        "choice": dict(trial.candidate.choice),
+        "fold": trial.fold,
+        **asdict(outcome),
+        "score": None if math.isnan(outcome.score) else outcome.score,
+    }
+
+
+def _from_entry(entry: dict[str, Any]) -> tuple[Trial, Outcome]:
+    widths, choice = tuple(entry.pop("hidden_layer_sizes")), tuple(entry.pop("choice").items())
+    trial = Trial(Candidate(widths, choice), entry.pop("fold"))
+    score = entry.pop("score")
+    return trial, Outcome(score=math.nan if score is None else score, **entry)

@@ -1,0 +1,225 @@
+"""The paper's search as a value: structures, what follows from each, when it ends.
+
+Nothing is trained here. A :class:`Tree` holds the structures that were judged and
+those that are to be judged next; told their scores, it gives the tree of the next
+level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+__all__ = ["Candidate", "Choice", "GrowthRule", "Node", "Tree", "Widths", "list_children"]
+
+Widths = tuple[int, ...]  # of the hidden layers; () is the output layer alone
+Choice = tuple[tuple[str, Any], ...]  # other settings of a network, by name
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A network to be judged: its hidden layers, and settings besides them."""
+
+    widths: Widths
+    choice: Choice = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What to tell an estimator."""
+        return {"hidden_layer_sizes": self.widths, **dict(self.choice)}
+
+    def __str__(self) -> str:
+        others = "".join(f" {name}={value}" for name, value in self.choice)
+        return f"{self.widths}{others}"
+
+
+@dataclass(frozen=True)
+class GrowthRule:
+    """How the tree grows, and where it ends.
+
+    Parameters
+    ----------
+    patience : int
+        What the first structure has of it. A child has its parent's, less 1 where it
+        gains too little; without patience there are no children.
+    min_gain : float
+        The least gain of a child over its parent that costs no patience.
+    relative : bool
+        Whether the gain is a share of the parent's score, as errors want it.
+    widening : {"all", "each"}
+        Whether a step doubles all hidden layers at once or one of them.
+    max_neurons, max_layers : int, optional
+        Hidden ones of a structure at most.
+    max_structures : int, optional
+        Structures at most, for each choice.
+    """
+
+    patience: int = 5
+    min_gain: float = 0.01
+    relative: bool = False
+    widening: str = "all"
+    max_neurons: int | None = 64
+    max_layers: int | None = None
+    max_structures: int | None = None
+
+    def allows(self, widths: Widths) -> bool:
+        """Tell whether a structure is small enough."""
+        if self.max_layers is not None and len(widths) > self.max_layers:
+            return False
+        return self.max_neurons is None or sum(widths) <= self.max_neurons
+
+    def measure_gain(self, score: float, before: float) -> float:
+        """Give how much better a score is than its parent's."""
+        if self.relative and before != 0.0:
+            return (score - before) / abs(before)
+        return score - before
+
+    def hand_down(self, patience: int, gain: float) -> int:
+        """Give the patience of a child; one that could not be judged has none."""
+        if math.isnan(gain):
+            return 0
+        return patience - (gain < self.min_gain)
+
+
+def list_children(widths: Widths, widening: str = "all") -> list[Widths]:
+    """Give the structures one step further: wider ones first, then the deeper one.
+
+    Examples
+    --------
+    >>> list_children(())
+    [(1,)]
+    >>> list_children((2, 1))
+    [(4, 2), (2, 1, 1)]
+    >>> list_children((2, 1), "each")
+    [(4, 1), (2, 2), (2, 1, 1)]
+    """
+    deeper = (*widths, 1)
+    if not widths:
+        return [deeper]
+    if widening == "all":
+        return [tuple(2 * width for width in widths), deeper]
+    wider = [
+        (*widths[:place], 2 * width, *widths[place + 1 :]) for place, width in enumerate(widths)
+    ]
+    return [*wider, deeper]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A structure that was judged; ``parent`` is its place in the tree's nodes."""
+
+    candidate: Candidate
+    parent: int | None
+    score: float
+    gain: float  # NaN for a root
+    patience: int
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Structures that were judged, breadth first, and those of the next level.
+
+    With several choices there is a root for each. A structure that several parents
+    lead to is the child of the first.
+
+    Examples
+    --------
+    >>> tree = Tree.start(GrowthRule(patience=1))
+    >>> tree = tree.judge({Candidate(()): 0.8})
+    >>> tree = tree.judge({Candidate((1,)): 0.9})
+    >>> [str(candidate) for candidate in tree.candidates]
+    ['(2,)', '(1, 1)']
+    >>> tree = tree.judge({Candidate((2,)): 0.905, Candidate((1, 1)): 0.9})
+    >>> tree.candidates
+    []
+    >>> print(tree)
+    ()             0.8000  patience 1
+    └─ (1,)        0.9000  patience 1
+       ├─ (2,)     0.9050  patience 0
+       └─ (1, 1)   0.9000  patience 0
+    """
+
+    rule: GrowthRule
+    nodes: tuple[Node, ...] = ()
+    waiting: tuple[tuple[Candidate, int | None], ...] = ()
+
+    @classmethod
+    def start(cls, rule: GrowthRule, choices: Sequence[Choice] = ((),)) -> Tree:
+        """Give the tree before anything is judged: the output layer alone."""
+        return cls(rule, (), tuple((Candidate((), choice), None) for choice in choices))
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """What is to be judged next."""
+        return [candidate for candidate, _ in self.waiting]
+
+    def judge(self, scores: Mapping[Candidate, float]) -> Tree:
+        """Give the tree of the next level; candidates without a score are left out."""
+        judged = [(c, parent) for c, parent in self.waiting if c in scores]
+        new = [self._make_node(c, parent, scores[c]) for c, parent in judged]
+        grown = replace(self, nodes=self.nodes + tuple(new), waiting=())
+        return replace(grown, waiting=tuple(grown._list_waiting(len(self.nodes))))
+
+    def _make_node(self, candidate: Candidate, parent: int | None, score: float) -> Node:
+        if parent is None:
+            patience = 0 if math.isnan(score) else self.rule.patience
+            return Node(candidate, None, score, math.nan, patience)
+        before = self.nodes[parent]
+        gain = self.rule.measure_gain(score, before.score)
+        return Node(candidate, parent, score, gain, self.rule.hand_down(before.patience, gain))
+
+    def _list_waiting(self, first: int) -> Iterator[tuple[Candidate, int]]:
+        seen = {node.candidate for node in self.nodes}
+        for place, node in enumerate(self.nodes[first:], start=first):
+            if node.patience <= 0:
+                continue
+            for widths in list_children(node.candidate.widths, self.rule.widening):
+                child = replace(node.candidate, widths=widths)
+                if child in seen or not self.rule.allows(widths) or self._is_full(seen, child):
+                    continue
+                seen.add(child)
+                yield child, place
+
+    def _is_full(self, seen: set[Candidate], child: Candidate) -> bool:
+        most = self.rule.max_structures
+        return most is not None and sum(each.choice == child.choice for each in seen) >= most
+
+    def count_to_come(self) -> int:
+        """Tell how many structures are left to judge if none of them gains enough."""
+        low = min((node.score for node in self.nodes if math.isfinite(node.score)), default=0.0)
+        tree, total = self, 0
+        while tree.waiting:
+            total += len(tree.waiting)
+            low -= 1.0
+            tree = tree.judge(dict.fromkeys(tree.candidates, low))
+        return total
+
+    # ---- drawing ----
+
+    def __str__(self) -> str:
+        lines = [(f"{trunk}{self.nodes[place].candidate}", place) for place, trunk in self._walk()]
+        width = max((len(name) for name, _ in lines), default=0)
+        return "\n".join(f"{name:<{width}}  {self._tell(place)}" for name, place in lines)
+
+    def _walk(self) -> Iterator[tuple[int, str]]:
+        children: dict[int | None, list[int]] = {}
+        for place, node in enumerate(self.nodes):
+            children.setdefault(node.parent, []).append(place)
+
+        def visit(place: int, lead: str, below: str) -> Iterator[tuple[int, str]]:
+            yield place, lead
+            under = children.get(place, [])
+            for child in under:
+                last = child == under[-1]
+                yield from visit(
+                    child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")
+                )
+
+        for root in children.get(None, []):
+            yield from visit(root, "", "")
+
+    def _tell(self, place: int) -> str:
+        node = self.nodes[place]
+        return f"{node.score:.4f}  patience {node.patience}"
