@@ -432,8 +432,8 @@ class TestFuzzyRules:
             "neuron 1.2 adds:",
             "    age < 40 (gradually, from 34 to 46)",
             "score for 'ill' adds:",
-            "    +3 × neuron 1.1 > 1 (gradually, from 0.78 to 1.22)",
-            "    −2.5 × the more neuron 1.2, the more (nearly straight, from 0.27 to 0.72)",
+            "    +3 × [neuron 1.1 > 1] (gradually, from 0.78 to 1.22)",
+            "    −2.5 × [the more neuron 1.2, the more] (nearly straight, from 0.27 to 0.72)",
             "    plus 1.25",
             "Score ≥ 0: ill. Otherwise: well.",
         ]
@@ -451,7 +451,8 @@ class TestFuzzyRules:
     )
     def test_each_kind_is_told(self, w, b, told):
         rules = tell_fuzzy(make_single("tanh_prod", w, b, alpha=3.0))
-        assert str(rules.neurons[0].rules[0]) == f"+3 × {told}"
+        condition, manner = told.split(" (", 1)
+        assert str(rules.neurons[0].rules[0]) == f"+3 × [{condition}] ({manner}"
 
     @pytest.mark.parametrize(("missing", "told"), [(0.9, "age missing"), (0.1, "age not missing")])
     def test_a_rule_may_be_about_gaps_alone(self, missing, told):

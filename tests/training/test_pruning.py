@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.utils.estimator_checks import check_estimator
 
 from estimators.test_monotone import DIRECTIONS, check, make_rows
 from model.networks import make_model, with_ranks
@@ -385,6 +386,18 @@ class TestElimination:
         assert list_columns(path[2]) == ("x1", "x2")
         np.testing.assert_array_equal(path[2].predict(X), y)
 
+    def test_conditions_that_hold_for_the_same_rows_become_one(self):
+        # Between 0.4 and 0.6 there is no row: the three say the same, or the opposite.
+        X = np.array([[0.0, 0.0], [0.4, 1.0], [0.6, 0.0], [1.0, 1.0]] * 10)
+        y = (X[:, 0] > 0.5).astype(int)
+        card = steps(1, [0, 0, 0, 0], [0, 0, 0, 1], [0.45, 0.55, 0.5, 0.5], w=[1, 1, -1, 1],
+                     alpha=[1.0, 1.0, -2.0, 0.1], centre=[0.0])  # fmt: skip
+        model = Model(make_schema(2), [card], Classes((0, 1)))
+        path = eliminate(set_task(model, X, y), model)
+        assert [count_literals(each) for each in path] == [2, 1, 0]
+        assert path[1].layers[0].b.tolist() == [[0.45]]
+        np.testing.assert_array_equal(path[1].predict(X), y)
+
     def test_weights_count_as_repetition(self):
         X, y = make_blobs(60)
         model = NewronClassifier(**GROWN).fit(X, y).model_
@@ -399,6 +412,13 @@ class TestElimination:
 
 
 class TestEstimators:
+    def test_rows_without_noise_are_not_held_back(self):
+        X = make_blobs(200)[0]
+        y = (X[:, 0] > 0.3).astype(int)
+        pruned = NewronClassifier(**FEW).fit(X, y).prune(X, y)
+        assert pruned.prune_path_.chosen == 1
+        assert pruned.prune_path_.loss[1] < 0.05
+
     def test_a_new_estimator_comes_out_and_the_old_one_stays(self, grown):
         X, y, whole, pruned = grown
         before = whole.path_[-1]
@@ -618,6 +638,14 @@ class TestEstimators:
         for layer in grown[-1].model_.layers:
             for number in (*layer.b.ravel(), *(layer.alpha if layer.alpha is not None else ())):
                 assert len(f"{abs(number):.15g}") <= 7
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_scikit_learn_finds_nothing_wrong_with_the_option(self):
+        settings = {**FEW, "max_iter": 40, "random_state": None}
+        results = check_estimator(
+            NewronRegressor("sigmoid", pruning=True, **settings), on_skip=None
+        )
+        assert {result["status"] for result in results} == {"passed"}
 
 
 class TestKinds:

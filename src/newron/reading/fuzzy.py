@@ -65,7 +65,8 @@ class FuzzyRule:
     def __str__(self) -> str:
         """Tell the rule in one line."""
         gap = "" if self.missing is None else f"; if missing {shorten(self.missing, 2)}"
-        return f"{tell_factor(self.weight)}{self.condition} ({self.manner}{gap})"
+        told = f"[{self.condition}]" if self.weight is not None else self.condition
+        return f"{tell_factor(self.weight)}{told} ({self.manner}{gap})"
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,8 @@ def tell_fuzzy(model: Model) -> FuzzyRules:
     >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
     >>> print(tell_fuzzy(model))
     score for 'ill' adds:
-        +3 × age > 54.5 y (gradually, from 48 to 61)
-        +1.5 × the more pulse, the less (nearly straight, from 0.69 to 0.38)
+        +3 × [age > 54.5 y] (gradually, from 48 to 61)
+        +1.5 × [the more pulse, the less] (nearly straight, from 0.69 to 0.38)
         less 1.25
     Score ≥ 0: ill. Otherwise: well.
     """

@@ -11,7 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -141,16 +141,23 @@ class _Walk:
     def run(self, tree: Tree) -> Exploration:
         for listener in self.listeners:
             listener.on_start(self.n_folds, self.team.size)
+        try:
+            with self.team:
+                tree, ending = self._judge_levels(tree)
+        finally:
+            for listener in self.listeners:
+                listener.on_end()
+        if not tree.nodes:
+            raise KeyboardInterrupt  # before anything was judged
+        return Exploration(replace(tree, waiting=()), self.outcomes, self.n_folds, ending)
+
+    def _judge_levels(self, tree: Tree) -> tuple[Tree, str]:
         ending = "finished"
         while tree.waiting and ending == "finished":
             ending = self._judge_level(tree)
-            scores = {c: self._mean(c) for c in tree.candidates if self._is_complete(c)}
-            if not scores:
-                raise KeyboardInterrupt  # before anything was judged
-            tree = tree.judge(scores)
-        for listener in self.listeners:
-            listener.on_end()
-        return Exploration(replace(tree, waiting=()), self.outcomes, self.n_folds, ending)
+            complete = [c for c in tree.candidates if self._is_complete(c)]
+            tree = tree.judge({c: self._mean(c) for c in complete})
+        return tree, ending
 
     def _judge_level(self, tree: Tree) -> str:
         trials = [t for c in tree.candidates for t in self._list_trials(c)]
@@ -184,15 +191,26 @@ class _Walk:
         return float(np.mean([self.outcomes[t].score for t in self._list_trials(candidate)]))
 
 
-@dataclass
 class _Team:
-    """Those who work, as joblib's active backend has them."""
+    """Those who work, as joblib's active backend has them; they stay for all levels."""
 
-    n_jobs: int | None
-    size: int = field(init=False)
+    def __init__(self, n_jobs: int | None) -> None:
+        self.size = effective_n_jobs(n_jobs)
+        backend, _ = get_active_backend(prefer="threads")
+        self._streams = getattr(backend, "supports_return_generator", False)
+        # No more is begun than can be worked on: time may be over soon.
+        self._parallel = Parallel(
+            n_jobs,
+            prefer="threads",
+            return_as="generator_unordered" if self._streams else "list",
+            pre_dispatch="n_jobs",
+        )
 
-    def __post_init__(self) -> None:
-        self.size = effective_n_jobs(self.n_jobs)
+    def __enter__(self) -> None:
+        self._parallel.__enter__()
+
+    def __exit__(self, *what: object) -> None:
+        self._parallel.__exit__(*what)
 
     def work(self, calls: Iterator[Call]) -> Iterator[tuple[int, Outcome]]:
         """Make all calls; give their numbers and outcomes as they come."""
@@ -200,16 +218,11 @@ class _Team:
             delayed(_call)(number, function, *arguments)
             for number, (function, arguments) in enumerate(calls)
         )
-        backend, _ = get_active_backend(prefer="threads")
-        if getattr(backend, "supports_return_generator", False):
-            yield from self._gather("generator_unordered")(tasks)
+        if self._streams:
+            yield from self._parallel(tasks)
             return
         while block := list(islice(tasks, self.size)):
-            yield from self._gather("list")(block)
-
-    def _gather(self, return_as: str) -> Any:
-        # No more is begun than can be worked on: time may be over soon.
-        return Parallel(self.n_jobs, prefer="threads", return_as=return_as, pre_dispatch="n_jobs")
+            yield from self._parallel(block)
 
 
 def _call(number: int, function: Callable[..., Outcome], *arguments: Any) -> tuple[int, Outcome]:

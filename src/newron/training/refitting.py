@@ -118,15 +118,19 @@ def gather_slopes(weights: Weights, slope: Floats) -> Floats:
 def cross(a: Weights, b: Weights, bend: Bend) -> Floats:
     """Give the second derivatives of the loss by weights of a and of b, the ridge apart."""
     out = np.zeros((len(a.term), len(b.term)))
-    for k in range(bend.slope.shape[1]):
+    n_outputs = bend.slope.shape[1]
+    for k in range(n_outputs):
         rows = np.flatnonzero(a.output == k)
-        for m in range(bend.slope.shape[1]):
+        left = a.features[:, a.term[rows]].T
+        for m in range(k if a is b else 0, n_outputs):
             columns = np.flatnonzero(b.output == m)
             curve = bend.curve(k, m)
             if curve is None or not len(rows) or not len(columns):
                 continue
-            right = b.features[:, b.term[columns]] * curve[:, None]
-            out[np.ix_(rows, columns)] = a.features[:, a.term[rows]].T @ right
+            block = left @ (b.features[:, b.term[columns]] * curve[:, None])
+            out[np.ix_(rows, columns)] = block
+            if a is b and m > k:
+                out[np.ix_(columns, rows)] = block.T
     return out
 
 
