@@ -1,9 +1,5 @@
 """hidden_layer_sizes="auto": the search inside of fit."""
 
-import os
-import signal
-import threading
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from newron import InterruptedWarning, NewronClassifier, NewronRegressor
 from newron.search import inner
 from newron.search.structure import GrowthRule
-from search.tables import make_corner, make_network
+from search.tables import make_corner, make_network, make_noisy, press_ctrl_c
 
 
 def make_auto(processing="sigmoid", **settings):
@@ -37,8 +33,7 @@ def test_it_finds_a_hidden_layer_where_one_is_needed():
 
 
 def test_and_none_where_none_is_needed():
-    X, _ = make_corner(300)
-    model = make_auto().fit(X, X @ [1.0, 2.0, -1.0] > 0)
+    model = make_auto().fit(*make_noisy())
     assert model.hidden_layer_sizes_ == ()
     assert model.hidden_layer_sizes == "auto"
     assert len(model.tree_.nodes) > 2
@@ -126,24 +121,17 @@ def test_other_words_are_refused():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_trains_the_best_structure_so_far(monkeypatch, n_jobs):
-    X, y = make_corner()
     fit = inner.fit_network
+    with press_ctrl_c() as press:
 
-    def stop(data, plan):
-        if len(plan.architecture.layers) == 3:
-            if n_jobs == 1:
-                raise KeyboardInterrupt
-            os.kill(os.getpid(), signal.SIGINT)
-            threading.Event().wait(5)
-        return fit(data, plan)
+        def stop(data, plan):
+            if len(plan.architecture.layers) == 3:
+                press()
+            return fit(data, plan)
 
-    monkeypatch.setattr(inner, "fit_network", stop)
-    old = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
+        monkeypatch.setattr(inner, "fit_network", stop)
         with pytest.warns(InterruptedWarning, match="the best structure so far is trained"):
-            model = make_auto(n_jobs=n_jobs).fit(X, y)
-    finally:
-        signal.signal(signal.SIGINT, old)
+            model = make_auto(n_jobs=n_jobs).fit(*make_corner())
     assert len(model.hidden_layer_sizes_) < 2
 
 

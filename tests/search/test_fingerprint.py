@@ -8,6 +8,15 @@ from sklearn.metrics import make_scorer
 from newron.search.fingerprint import hash_arrays, hash_settings, hash_table
 
 
+class Thing:
+    def __init__(self, value):
+        self.value = value
+
+
+def measure(y, p):
+    return 0.0
+
+
 def test_a_table_is_known_by_what_is_read_of_it():
     columns = {"size": [1.5, None, 3.0], "colour": ["red", "blue", None]}
     frame = pd.DataFrame(columns)
@@ -33,13 +42,6 @@ def test_arrays_differ_by_shape_and_place():
 
 
 def test_settings_of_any_kind_are_told_apart():
-    class Thing:
-        def __init__(self, value):
-            self.value = value
-
-    def measure(y, p):
-        return 0.0
-
     told = {"a": (1, 2), "b": {"x": np.float64(0.5)}, "c": make_scorer(measure), "d": measure}
     assert hash_settings(told) == hash_settings(dict(reversed(told.items())))
     assert hash_settings(told) != hash_settings(told | {"a": (2, 1)})

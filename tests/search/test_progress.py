@@ -32,7 +32,7 @@ def test_elsewhere_than_on_a_terminal_every_structure_has_its_line(capsys):
     assert lines[0].startswith("()  0.")
     assert all("best 0." in line and line.endswith(" left") for line in lines)
     best = max(search.cv_results_["mean_test_score"])
-    assert f"4 structures, best {best:.4f}" in lines[-1]
+    assert f"4 of about 4 structures, best {best:.4f}" in lines[-1]
 
 
 def test_a_terminal_shows_the_tree(monkeypatch):
@@ -41,6 +41,7 @@ def test_a_terminal_shows_the_tree(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     search = run_search()
     assert "└─" in screen.getvalue()
+    assert "━" in screen.getvalue()
     assert f"best {max(search.cv_results_['mean_test_score']):.4f}" in screen.getvalue()
 
 

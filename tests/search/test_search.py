@@ -1,9 +1,6 @@
 """NewronSearchCV: what it finds, and citizenship in scikit-learn."""
 
-import os
 import pickle
-import signal
-import threading
 
 import numpy as np
 import pandas as pd
@@ -26,7 +23,7 @@ from newron import (
     TrainingError,
 )
 from newron.search import NewronSearchCV
-from search.tables import make_corner, make_network, tell
+from search.tables import make_corner, make_network, make_noisy, press_ctrl_c, tell
 
 
 def search_corner(n_jobs=None, **settings):
@@ -38,17 +35,16 @@ def search_corner(n_jobs=None, **settings):
 class TestWhatItFinds:
     def test_a_hidden_layer_where_one_is_needed(self):
         X, y = make_corner(300)
-        network = make_network("tanh_prod", max_iter=100, n_init=2)
-        search = NewronSearchCV(network, cv=3, patience=3, max_structures=10, random_state=0)
+        network = make_network("tanh_prod", max_iter=100, n_init=5)
+        search = NewronSearchCV(network, cv=3, patience=3, max_structures=6, random_state=0)
         search.fit(X, y)
         assert search.best_params_["hidden_layer_sizes"] != ()
         assert search.best_score_ > 0.9
         assert search.score(*make_corner(300, seed=1)) > 0.9
 
     def test_no_hidden_layer_where_none_is_needed(self):
-        X, _ = make_corner(300)
         search = NewronSearchCV(make_network(), cv=3, max_structures=8, random_state=0)
-        search.fit(X, X @ [1.0, 2.0, -1.0] > 0)
+        search.fit(*make_noisy())
         assert search.best_params_ == {"hidden_layer_sizes": (), "recipe": "gradient"}
 
     def test_the_network_has_exactly_the_structure_that_was_judged(self):
@@ -236,27 +232,15 @@ class TestEndings:
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_ctrl_c_takes_the_best_so_far(self, n_jobs):
-        X, y = make_corner()
-        main = threading.get_ident()
+        with press_ctrl_c() as press:
 
-        def score(model, X, y):
-            # In the middle of the third structure.
-            if len(model.hidden_layer_sizes) and model.hidden_layer_sizes[0] == 2:
-                if threading.get_ident() == main:
-                    raise KeyboardInterrupt
-                os.kill(os.getpid(), signal.SIGINT)
-                threading.Event().wait(5)
-            return 0.5
+            def score(model, X, y):
+                if model.hidden_layer_sizes == (2,):
+                    press()
+                return 0.5
 
-        search = NewronSearchCV(
-            make_network(), cv=3, scoring=score, random_state=0, n_jobs=n_jobs, max_structures=8
-        )
-        old = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
             with pytest.warns(InterruptedWarning, match="best structure so far"):
-                search.fit(X, y)
-        finally:
-            signal.signal(signal.SIGINT, old)
+                search = search_corner(n_jobs, scoring=score)
         assert search.ending_ == "interrupt"
         assert search.best_params_["hidden_layer_sizes"] == ()
 
@@ -265,7 +249,7 @@ class TestCitizenship:
     @pytest.mark.filterwarnings("ignore")
     @pytest.mark.parametrize("kind", [NewronClassifier, NewronRegressor])
     def test_the_check_suite_passes(self, kind):
-        search = NewronSearchCV(kind("sigmoid", n_init=1, max_iter=40), cv=2, max_structures=1)
+        search = NewronSearchCV(kind("sigmoid", n_init=1, max_iter=100), cv=2, max_structures=1)
         reason = "equal rows may be dealt to different folds, a row of weight two cannot"
         expected = {"check_sample_weight_equivalence_on_dense_data": reason}
         results = check_estimator(
@@ -299,6 +283,8 @@ class TestCitizenship:
         search = search_corner(refit=False, max_structures=2)
         assert search.best_params_
         assert not hasattr(search, "best_estimator_")
+        again = search.set_params(refit=True).fit(*make_corner())
+        assert not hasattr(again.set_params(refit=False).fit(*make_corner()), "best_estimator_")
         with pytest.raises(AttributeError, match="refit=False"):
             search.predict(make_corner()[0])
 

@@ -83,8 +83,10 @@ def _name(value: Any) -> str:
     if hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
     text = repr(value)
+    if " at 0x" not in text:
+        return text
     # What tells its address would be another value in the next session.
-    return f"{type(value).__qualname__} {joblib.hash(value)}" if " at 0x" in text else text
+    return f"{type(value).__qualname__} {joblib.hash(value)}"
 
 
 def _shorten(text: str) -> str:

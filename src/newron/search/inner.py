@@ -30,7 +30,7 @@ from newron.training.recipe import Recipe
 __all__ = ["FALLBACK", "InnerSearch", "search_inside"]
 
 FALLBACK: Widths = (4,)  # where rows do not suffice to judge
-_RULE = GrowthRule(max_structures=40)
+_RULE = GrowthRule(patience=3, max_structures=40)  # 5 takes three times as long
 _STARTS, _QUICK_EPOCHS = (4, 1), 60  # of trials: with steps, without; on many rows
 _ONE_FOLD = 0.005  # share of what a single fold's score lacks that stands for its error
 
@@ -101,7 +101,7 @@ def _hurry(recipe: Recipe, n_rows: int) -> Recipe:
 def _choose(found: Exploration, sizes: NDArray[np.intp]) -> int:
     scores = found.score_matrix()
     slack: float | str = "one_se"
-    if found.n_folds == 1:
+    if found.n_folds == 1 and not np.isnan(scores).all():
         slack = _ONE_FOLD * max(0.0, 1.0 - float(np.nanmax(scores)))
     return choose_node(scores, sizes, slack)
 

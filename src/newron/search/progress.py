@@ -18,6 +18,7 @@ from newron.search.results import measure_error
 from newron.search.structure import Candidate, Tree
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.live import Live
 
 __all__ = ["ProgressTree", "tell_time"]
@@ -37,7 +38,7 @@ class ProgressTree(Listener):
         self._live: Live | None = None
         self._outcomes: Mapping[Trial, Outcome] = {}
         self._times: list[float] = []
-        self._left = 0
+        self._done = self._left = 0
 
     def on_start(self, n_folds: int, n_workers: int) -> None:
         """Begin the drawing, on a terminal."""
@@ -63,10 +64,9 @@ class ProgressTree(Listener):
         """Draw it over, or write a line if a structure is complete."""
         self._times.append(outcome.fit_time + outcome.score_time)
         self._left -= 1
+        self._done += 1
         if self._live is not None:
-            from rich.text import Text
-
-            self._live.update(Text(f"{self._tell_state()}\n{self._judge_now()}"))
+            self._live.update(self._draw())
         elif self._is_complete(trial.candidate):
             print(self._tell_structure(trial.candidate), file=sys.stderr, flush=True)
 
@@ -78,6 +78,17 @@ class ProgressTree(Listener):
 
     # ---- what is told ----
 
+    def _draw(self) -> RenderableType:
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        total = self._done + self._left + self._to_come
+        line = Table.grid(padding=(0, 1))
+        line.add_row(ProgressBar(total, self._done, width=24), Text(self._tell_state()))
+        return Group(line, Text(str(self._judge_now())))
+
     def _tell_structure(self, candidate: Candidate) -> str:
         scores = self._list_scores(candidate)
         error = measure_error(np.array(scores))
@@ -86,7 +97,8 @@ class ProgressTree(Listener):
     def _tell_state(self) -> str:
         tree = self._judge_now()
         judged = [node for node in tree.nodes if not math.isnan(node.score)]
-        text = f"{len(tree.nodes)} structures"
+        about = len(tree.nodes) + math.ceil((self._left + self._to_come) / self._n_folds)
+        text = f"{len(tree.nodes)} of about {about} structures"
         if judged:
             best = max(judged, key=lambda node: node.score)
             text += f", best {best.score:.4f} {best.candidate}"

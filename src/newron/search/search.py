@@ -36,7 +36,7 @@ from newron.search.journal import Journal
 from newron.search.judging import Fold, deal_fold, judge, takes_weight
 from newron.search.progress import ProgressTree
 from newron.search.results import TIE_RULES, choose_node, make_table
-from newron.search.size import count_settings
+from newron.search.size import count_outputs, count_settings
 from newron.search.structure import Choice, GrowthRule, Node, Tree
 
 __all__ = ["NewronSearchCV"]
@@ -128,12 +128,14 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> from newron import NewronClassifier
     >>> from newron.search import NewronSearchCV
-    >>> X = [[x / 10.0] for x in range(30)]
-    >>> y = [10 <= x < 20 for x in range(30)]
-    >>> network = NewronClassifier(n_init=2, max_iter=50)
-    >>> search = NewronSearchCV(network, cv=3, patience=2, random_state=0).fit(X, y)
-    >>> search.best_params_
+    >>> X = [[x, y] for x in range(8) for y in range(8)]
+    >>> same = [(x < 4) == (y < 4) for x, y in X]
+    >>> network = NewronClassifier(n_init=5, max_iter=100)
+    >>> search = NewronSearchCV(network, cv=3, max_structures=6, random_state=0)
+    >>> search.fit(X, same).best_params_
     {'hidden_layer_sizes': (2,), 'recipe': 'gradient'}
+    >>> search.best_score_
+    1.0
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -233,6 +235,8 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         folds = [deal_fold(a, b, _num_samples(X), weight) for a, b in parts]
         exploration = self._explore(X, y, folds, seed)
         self._take_best(exploration, X, y)
+        if hasattr(self, "best_estimator_"):  # of an earlier fit
+            del self.best_estimator_
         if self.refit:
             self._refit(X, y, weight, seed)
         return self
@@ -341,7 +345,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return Journal(self.journal, prints)
 
     def _take_best(self, exploration: Exploration, X: Any, y: Any) -> None:
-        sizes = [self._measure(node, X, y) for node in exploration.tree.nodes]
+        sizes = self._measure(exploration.tree.nodes, X, y)
         table = make_table(exploration, self._fixed, sizes)
         scores = exploration.score_matrix()
         best = choose_node(scores, sizes, self.tie_rule)
@@ -355,9 +359,11 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.multimetric_ = False
         self._tell_ending(scores)
 
-    def _measure(self, node: Node, X: Any, y: Any) -> int:
-        settings = self.estimator.get_params(deep=False) | node.candidate.settings
-        return count_settings(settings, np.shape(X)[1], y, classes=is_classifier(self.estimator))
+    def _measure(self, nodes: Sequence[Node], X: Any, y: Any) -> list[int]:
+        settings = self.estimator.get_params(deep=False)
+        n_outputs = count_outputs(y, classes=is_classifier(self.estimator))
+        told = [settings | node.candidate.settings for node in nodes]
+        return [count_settings(each, np.shape(X)[1], n_outputs) for each in told]
 
     def _tell_ending(self, scores: Floats) -> None:
         failed = int(np.isnan(scores).any(axis=1).sum())

@@ -9,7 +9,7 @@ import numpy as np
 
 from newron.training.architecture import Architecture, plan_architecture
 
-__all__ = ["count_channels", "count_functions", "count_settings"]
+__all__ = ["count_channels", "count_functions", "count_outputs", "count_settings"]
 
 
 def count_functions(architecture: Architecture, n_channels: int) -> int:
@@ -28,26 +28,30 @@ def count_channels(input_scale: str) -> int:
     return 2 if input_scale == "both" else 1
 
 
-def count_settings(settings: Mapping[str, Any], n_columns: int, y: Any, *, classes: bool) -> int:
-    """Count the functions of an estimator with these settings, for a table.
+def count_settings(settings: Mapping[str, Any], n_columns: int, n_outputs: int) -> int:
+    """Count the functions of an estimator with these settings.
 
     Examples
     --------
-    >>> told = {"hidden_layer_sizes": (2,), "functions_per_input": 3}
-    >>> count_settings(told, 4, ["a", "b", "a"], classes=True)
+    >>> count_settings({"hidden_layer_sizes": (2,), "functions_per_input": 3}, 4, 1)
     26
     """
     names = ("processing", "aggregation", "activation", "functions_per_input", "direct_inputs")
     how = {name: settings[name] for name in names if name in settings}
-    architecture = plan_architecture(
-        settings["hidden_layer_sizes"], _count_outputs(y, classes), **how
-    )
+    architecture = plan_architecture(settings["hidden_layer_sizes"], n_outputs, **how)
     return count_functions(
         architecture, n_columns * count_channels(settings.get("input_scale", ""))
     )
 
 
-def _count_outputs(y: Any, classes: bool) -> int:
+def count_outputs(y: Any, *, classes: bool) -> int:
+    """Count the output neurons: one for two classes, else one for each class or amount.
+
+    Examples
+    --------
+    >>> count_outputs(["a", "b", "a"], classes=True), count_outputs([1, 2, 3], classes=True)
+    (1, 3)
+    """
     if classes:
         n_classes = len(np.unique(np.asarray(y)))
         return 1 if n_classes == 2 else n_classes

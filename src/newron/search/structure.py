@@ -16,6 +16,7 @@ __all__ = ["Candidate", "Choice", "GrowthRule", "Node", "Tree", "Widths", "list_
 
 Widths = tuple[int, ...]  # of the hidden layers; () is the output layer alone
 Choice = tuple[tuple[str, Any], ...]  # other settings of a network, by name
+_MANY = 1000
 
 
 @dataclass(frozen=True)
@@ -187,10 +188,13 @@ class Tree:
         return most is not None and sum(each.choice == child.choice for each in seen) >= most
 
     def count_to_come(self) -> int:
-        """Tell how many structures are left to judge if none of them gains enough."""
+        """Tell how many structures are left to judge if none of them gains enough.
+
+        It does not go on counting beyond a thousand.
+        """
         low = min((node.score for node in self.nodes if math.isfinite(node.score)), default=0.0)
         tree, total = self, 0
-        while tree.waiting:
+        while tree.waiting and total < _MANY:
             total += len(tree.waiting)
             low -= 1.0
             tree = tree.judge(dict.fromkeys(tree.candidates, low))
