@@ -121,7 +121,11 @@ def test_words():
 
 
 def test_what_is_outside_has_no_cell():
-    assert AXES["whole"].locate(np.array([0.0, 1.5, 6.0, np.nan])).tolist() == [-1] * 4
+    whole = Axis(AXES["whole"].column, (1.0, 1.2, 1.7, 4.5))
+    assert whole.locate(np.array([0.0, 1.5, np.nan])).tolist() == [-1] * 3
+    # No condition parts 6 from 5, or 3.5 from 2 to 4: the network takes them alike.
+    assert whole.locate(np.array([6.0, 3.5])).tolist() == [4, 3]
+    assert whole.contains(np.array([6.0, 5.0, np.nan])).tolist() == [False, True, False]
     assert AXES["real"].locate(np.array([np.nan])).tolist() == [-1]
     assert AXES["category"].locate(np.array([np.nan, 5.0])).tolist() == [-1, -1]
     assert AXES["category gaps"].locate(np.array([np.nan, 5.0])).tolist() == [2, 2]

@@ -123,11 +123,28 @@ class Axis:
         elif self.values is not None:
             values = np.array(self.values)
             cells = np.minimum(np.searchsorted(values, x), len(values) - 1)
-            cells = np.where(values[cells] == x, cells, -1)
+            cells = np.where(values[cells] == x, cells, self._place_unseen(x))
         else:
             cells = np.searchsorted(np.array(self.boundaries), x, side="right")
             cells = np.where(x >= LARGEST_INPUT, -1, cells)  # stands for "never"
         return np.where(missing, self.n_places if self.column.gaps else -1, cells)
+
+    def contains(self, x: Floats) -> NDArray[np.bool_]:
+        """Tell which values lie in the domain."""
+        if self.values is None:
+            return np.asarray(self.locate(x) >= 0)
+        return np.isin(x, self.values) | (np.isnan(x) & self.column.gaps)
+
+    def _place_unseen(self, x: Floats) -> NDArray[np.intp]:
+        """Give the cell of a listed value that no boundary parts from x, else -1.
+
+        So 15 is told like 14 where no condition lies between them, as in the network.
+        """
+        boundaries = np.array(self.boundaries)
+        runs = np.searchsorted(boundaries, np.array(self.values), side="right")
+        cells = np.full(len(boundaries) + 1, -1)
+        cells[runs] = np.arange(len(runs))
+        return np.asarray(cells[np.searchsorted(boundaries, x, side="right")])
 
     @cached_property
     def representatives(self) -> Floats:

@@ -8,6 +8,7 @@ over all boxes that cannot grow (scipy.optimize.milp), or greedily where there a
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ _MOST_SUBSETS = 6  # levels of which all subsets are tried
 _MOST_ROWS = 3_000  # entries for which points are sought
 _LARGEST_POINT = 20
 _BOX_PRICE = 0.25
+_MOST_TOLD = 200  # boxes of a cover that is found greedily
 
 Family = NDArray[np.bool_]  # (sets, levels)
 
@@ -49,7 +51,7 @@ def list_candidates(
     if n_classes == 2:
         yield from _list_points(table, algebra, seconds)
         for outcome in (1, 0):
-            yield _cover_class(table, algebra, outcome, seconds)
+            yield from _cover_class(table, algebra, outcome, seconds)
     listed = _make_list(table, algebra)
     if listed is not None:
         yield listed
@@ -120,15 +122,20 @@ def _make_box(
 # ---- one class by boxes ----
 
 
-def _cover_class(table: LevelTable, algebra: Algebra, outcome: int, seconds: float) -> Candidate:
+def _cover_class(
+    table: LevelTable, algebra: Algebra, outcome: int, seconds: float
+) -> Iterator[Candidate]:
+    """Give if/then rules that say one class; none where they would be too many."""
     inside = table.classes == outcome
     outside = (table.classes != outcome) & (table.classes >= 0)
     families = _make_families(table)
     boxes, minimal = _find_cover(table, families, inside, outside, seconds)
+    if boxes is None:
+        return
     nodes = [_make_box(table, algebra, families, at) for at in boxes]
     nodes.sort(key=lambda node: count_literals([node]))  # all say the same: the simplest first
     branches = [Branch(node, outcome) for node in nodes]
-    return Candidate(DecisionList(tuple(branches), 1 - outcome), "rules", minimal)
+    yield Candidate(DecisionList(tuple(branches), 1 - outcome), "rules", minimal)
 
 
 def _find_cover(
@@ -137,7 +144,7 @@ def _find_cover(
     inside: NDArray[np.bool_],
     outside: NDArray[np.bool_],
     seconds: float,
-) -> tuple[list[tuple[int, ...]], bool]:
+) -> tuple[list[tuple[int, ...]] | None, bool]:
     """Give boxes that hold all that is inside and nothing outside, at the least price."""
     if not inside.any():
         return [], True
@@ -153,7 +160,7 @@ def _find_cover(
             price = _price_boxes(table, families)[tuple(largest.T)]
             chosen, minimal = _cover_cheaply(covers, price, seconds)
             return [tuple(largest[k].tolist()) for k in chosen], minimal
-    return _cover_greedily(table, families, inside, outside), False
+    return _cover_greedily(table, families, inside, outside, seconds), False
 
 
 def _find_largest(families: Sequence[Family], outside: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -199,13 +206,20 @@ def _cover_greedily(
     families: Sequence[Family],
     inside: NDArray[np.bool_],
     outside: NDArray[np.bool_],
-) -> list[tuple[int, ...]]:
-    """Take an entry, grow its box card by card, the dearest first; until all are covered."""
+    seconds: float,
+) -> list[tuple[int, ...]] | None:
+    """Take an entry, grow its box card by card, the dearest first; until all are covered.
+
+    None if that takes too many boxes to be worth telling, or too long.
+    """
+    end = time.monotonic() + seconds
     left = inside.copy()
     axes = sorted(range(inside.ndim), key=lambda a: -table.cards[a].cost)
     boxes: list[tuple[int, ...]] = []
     while left.any():
-        entry = np.argwhere(left)[0]
+        if len(boxes) > _MOST_TOLD or time.monotonic() > end:
+            return None
+        entry = np.unravel_index(int(np.argmax(left)), left.shape)
         sets = [np.eye(n, dtype=bool)[level] for n, level in zip(left.shape, entry, strict=True)]
         for a in axes:
             for row in _widest_first(families[a], sets[a]):

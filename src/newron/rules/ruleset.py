@@ -104,22 +104,18 @@ class RuleSet:
         return np.asarray(output.predict(add_amounts(self._body, rows)))
 
     def _locate(self, rows: Floats) -> CellRows:
-        cells = np.stack(
-            [axis.locate(np.asarray(rows[:, i], np.float64)) for i, axis in enumerate(self._axes)],
-            axis=1,
-        )
-        used = sorted(set().union(*map(read_columns, self._body.nodes), set()))
-        outside = (cells[:, used] < 0).any(axis=1)
-        if outside.any():
-            column = used[int(np.argmax((cells[:, used] < 0).any(axis=0)))]
-            warnings.warn(
-                f"{int(outside.sum())} rows have values outside the domain for which the rules "
-                f"are proved (first: column {self._axes[column].column.name!r}); no condition on "
-                "such a value holds",
-                NewronWarning,
-                stacklevel=3,
-            )
-        return CellRows(self._axes, cells)
+        columns = [np.asarray(rows[:, i], np.float64) for i in range(len(self._axes))]
+        for i in sorted(set().union(*map(read_columns, self._body.nodes), set())):
+            outside = ~self._axes[i].contains(columns[i])
+            if outside.any():
+                warnings.warn(
+                    f"{int(outside.sum())} rows have values outside the domain for which the "
+                    f"rules are proved, in column {self._axes[i].column.name!r}",
+                    NewronWarning,
+                    stacklevel=3,
+                )
+        cells = [axis.locate(x) for axis, x in zip(self._axes, columns, strict=True)]
+        return CellRows(self._axes, np.stack(cells, axis=1))
 
     # ---- proof ----
 
