@@ -15,6 +15,7 @@ from newron.model.processing import get_processing
 from newron.training.fitting import Data
 
 if TYPE_CHECKING:
+    from newron.exports.file import Export
     from newron.reading.explanation import Explanation
     from newron.reading.importance import Importance
     from newron.reading.shapes import Shapes
@@ -123,6 +124,14 @@ class Readable:
         """Tell what every function of the network does over the observed range."""
         check_is_fitted(self)
         return self.model_.shapes()
+
+    def export(self, to: str, **settings: Any) -> Export:
+        """Give the network in another language: "javascript", "python", "c", "sql", "onnx".
+
+        ``settings`` are those of :func:`newron.exports.export`.
+        """
+        check_is_fitted(self)
+        return self.model_.export(to, **settings)
 
     def importance(self, X: ArrayLike, y: ArrayLike | None = None, **settings: Any) -> Importance:
         """Measure how much each input and each function matters on some rows.

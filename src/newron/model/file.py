@@ -25,7 +25,7 @@ from newron.model.output import Classes, Label, Output, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Column, RankScale, Schema
 
-__all__ = ["from_dict", "load", "save", "to_dict", "to_text"]
+__all__ = ["from_dict", "load", "save", "to_dict", "to_text", "write_whole"]
 
 FORMAT, VERSION = "newron model", 1
 _WIDTH = 100
@@ -138,11 +138,16 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     """Write a model's file; it appears whole or not at all."""
     document = {"format": FORMAT, "version": VERSION, "made by": f"newron {__version__}"}
     text = _pretty({**document, **to_dict(model)}, "") + "\n"
+    write_whole(text.encode("utf-8"), path)
+
+
+def write_whole(content: bytes, path: str | PathLike[str]) -> None:
+    """Write a file that appears whole or not at all."""
     target = Path(os.path.realpath(path))  # what a link points to, not the link
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())

@@ -20,6 +20,7 @@ from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 
 if TYPE_CHECKING:
+    from newron.exports.file import Export
     from newron.reading.explanation import Explanation
     from newron.reading.fuzzy import FuzzyRules
     from newron.reading.shapes import Shapes
@@ -232,6 +233,15 @@ class Model:
         from newron.reading.explanation import explain
 
         return explain(self, row, **settings)
+
+    def export(self, to: str, **settings: Any) -> Export:
+        """Give the model in another language: "javascript", "python", "c", "sql", "onnx".
+
+        ``settings`` are those of :func:`newron.exports.export`.
+        """
+        from newron.exports.export import export
+
+        return export(self, to, **settings)
 
     # ---- as a value ----
 

@@ -1,0 +1,257 @@
+"""A model as a list of steps: ranks, functions, neurons, probabilities.
+
+A step computes one number from columns and from earlier steps. This is all that a target
+needs to know of a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from newron.exports.definitions import activate, make_function
+from newron.exports.expression import (
+    ONE,
+    ZERO,
+    AnyOf,
+    Choice,
+    Compare,
+    Expression,
+    Input,
+    IsMissing,
+    Key,
+    Lookup,
+    Number,
+    Step,
+    Value,
+    add,
+    call,
+    divide,
+    greatest,
+    least,
+    multiply,
+    subtract,
+)
+from newron.model.model import Model
+from newron.model.network import Layer, rank_edges
+from newron.model.output import Classes
+from newron.model.schema import RankScale
+
+__all__ = ["Program", "Stage", "make_program"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One layer: the values of its functions, and of its neurons."""
+
+    functions: tuple[Step, ...]
+    products: tuple[Step, ...]
+    """The way to neurons that multiply, factor by factor."""
+    neurons: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """All steps of a model, in an order in which they can be computed."""
+
+    model: Model
+    ranks: tuple[Step, ...]
+    stages: tuple[Stage, ...]
+    shares: tuple[Step, ...]
+    """What probabilities need besides the scores."""
+    probabilities: tuple[Step, ...]
+    """One for each class; none for amounts."""
+    choice: Expression | None
+    """The number of the class, from 0 on; None for amounts."""
+
+    @property
+    def scores(self) -> tuple[Step, ...]:
+        """The outputs of the last layer."""
+        return self.stages[-1].neurons
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """All steps in order."""
+        yield from self.ranks
+        for stage in self.stages:
+            yield from stage.functions
+            yield from stage.products
+            yield from stage.neurons
+        yield from self.shares
+        yield from self.probabilities
+
+    @property
+    def expressions(self) -> Iterator[Expression]:
+        """All expressions."""
+        yield from (step.expression for step in self.steps)
+        if self.choice is not None:
+            yield self.choice
+
+
+def make_program(model: Model) -> Program:
+    """Give the steps of a model."""
+    signals: list[Expression] = [Input(i) for i in range(len(model.schema))]
+    names = list(model.schema.names)
+    ranks = _make_ranks(model)
+    stages = []
+    for number, layer in enumerate(model.layers, 1):
+        reader = _Reader(model, number, tuple(signals), tuple(names))
+        stages.append(reader.read(layer, last=number == len(model.layers)))
+        signals += [Value(step.key) for step in stages[-1].neurons]
+        names += [step.note for step in stages[-1].neurons]
+    scores = [Value(step.key) for step in stages[-1].neurons]
+    if not isinstance(model.output, Classes):
+        return Program(model, ranks, tuple(stages), (), (), None)
+    return Program(model, ranks, tuple(stages), *_decide(model.output, scores))
+
+
+# ---- ranks ----
+
+
+def _make_ranks(model: Model) -> tuple[Step, ...]:
+    used = sorted({int(s) for layer in model.layers for s in layer.source[layer.rank_flags]})
+    steps = []
+    for i in used:
+        column = model.schema.columns[i]
+        if column.rank_scale is not None:  # checked by the model
+            rank = _interpolate(Input(i), column.rank_scale)
+            steps.append(Step(Key("rank", 0, i), rank, f"rank of {column.name}"))
+    return tuple(steps)
+
+
+def _interpolate(x: Expression, scale: RankScale) -> Expression:
+    """Give the rank of x: a straight line between each two knots."""
+    lines = [
+        add(Number(rank), call("*", subtract(x, Number(start)), Number(slope)))
+        for start, rank, slope in zip(*(part.tolist() for part in scale.segments), strict=True)
+    ]
+    branches = [
+        (Compare("<", x, Number(knot)), line)
+        for knot, line in zip(scale.knots, lines, strict=False)
+    ]
+    return Choice(tuple(branches), lines[-1])
+
+
+# ---- layers ----
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads one layer, given what the earlier ones compute."""
+
+    model: Model
+    number: int
+    signals: tuple[Expression, ...]
+    names: tuple[str, ...]
+
+    def read(self, layer: Layer, *, last: bool) -> Stage:
+        # The last layer may add whole numbers and divide at the end, see Layer.divisors.
+        divisors = layer.divisors if last else None
+        part = layer if divisors is None else layer.scaled
+        b = rank_edges(part, self.model.schema).tolist()
+        functions = tuple(
+            Step(
+                Key("function", self.number, e),
+                self._make_function(part, e, b[e]),
+                self.names[int(part.source[e])],
+            )
+            for e in range(len(part.source))
+        )
+        products: list[Step] = []
+        neurons = []
+        for j in range(part.n_neurons):
+            total = self._aggregate(part, j, products)
+            if divisors is not None:
+                total = divide(total, Number(float(divisors[j])))
+            key = Key("neuron", self.number, j)
+            neurons.append(Step(key, total, self._name_neuron(j, last=last)))
+        return Stage(functions, tuple(products), tuple(neurons))
+
+    def _make_function(self, layer: Layer, e: int, b: list[float]) -> Expression:
+        source, missing = int(layer.source[e]), float(layer.gap_values[e])
+        if len(layer.levels[e]):
+            return Lookup(source, tuple(layer.levels[e].tolist()), missing)
+        x = Value(Key("rank", 0, source)) if layer.rank_flags[e] else self.signals[source]
+        h = make_function(layer.processing, x, layer.w[e].tolist(), b)
+        return _place_gap(source, h, missing) if source < len(self.model.schema) else h
+
+    def _aggregate(self, layer: Layer, j: int, products: list[Step]) -> Expression:
+        parts: list[Expression] = []
+        for e in range(int(layer.begin[j]), int(layer.begin[j + 1])):
+            h = Value(Key("function", self.number, e))
+            parts.append(h if layer.alpha is None else multiply(Number(float(layer.alpha[e])), h))
+        if layer.aggregation == "product":
+            total = self._multiply(parts, products)
+        else:
+            total = _combine(layer.aggregation, parts)
+        if layer.centre is not None:
+            total = subtract(total, Number(float(layer.centre[j])))
+        return activate(layer.activation, total)
+
+    def _multiply(self, parts: list[Expression], products: list[Step]) -> Expression:
+        """Give the product; each factor but the first is a step."""
+        total = parts[0] if parts else ONE
+        for part in parts[1:]:
+            key = Key("product", self.number, len(products))
+            products.append(Step(key, call("bounded", call("*", total, part))))
+            total = Value(key)
+        return total
+
+    def _name_neuron(self, j: int, *, last: bool) -> str:
+        output = self.model.output
+        if not last:
+            return f"neuron {self.number}.{j + 1}"
+        if not isinstance(output, Classes):
+            return output.names[j]
+        return f"score for {output.labels[-output.n_scores :][j]}"
+
+
+def _place_gap(column: int, h: Expression, missing: float) -> Expression:
+    """Say what a function is where its column has a gap."""
+    gap = IsMissing(column)
+    if isinstance(h, Choice) and h.otherwise == ZERO:  # a step: gaps fail its comparison
+        (held, one), *_ = h.branches
+        return Choice(((AnyOf((held, gap)), one),), ZERO) if missing == 1.0 else h
+    return h if h == Number(missing) else Choice(((gap, Number(missing)),), h)
+
+
+def _combine(aggregation: str, parts: list[Expression]) -> Expression:
+    if not parts:
+        return ZERO
+    if aggregation == "sum":
+        return add(*parts)
+    if aggregation == "mean":
+        return divide(add(*parts), Number(float(len(parts))))
+    return least(*parts) if aggregation == "min" else greatest(*parts)
+
+
+# ---- classes ----
+
+
+def _decide(
+    output: Classes, scores: list[Value]
+) -> tuple[tuple[Step, ...], tuple[Step, ...], Expression]:
+    """Give what probabilities need, the probabilities, and the number of the class."""
+    if output.n_scores == 1:
+        second = Step(Key("share", 0, 0), call("sigmoid", scores[0]))
+        shares = [second]
+        parts: list[Expression] = [call("-", ONE, Value(second.key)), Value(second.key)]
+        choice = Choice(((Compare(">=", scores[0], ZERO), ONE),), ZERO)
+    else:
+        top = Value(Key("share", 0, 0))
+        shares = [Step(top.key, greatest(*scores), "the highest score")]
+        for k, score in enumerate(scores, 1):
+            shares.append(Step(Key("share", 0, k), call("exp", call("-", score, top))))
+        powers = [Value(step.key) for step in shares[1:]]
+        total = Step(Key("share", 0, len(shares)), add(*powers), "the sum of these")
+        shares.append(total)
+        parts = [call("/", power, Value(total.key)) for power in powers]
+        branches = [
+            (Compare(">=", score, top), Number(float(k))) for k, score in enumerate(scores[:-1])
+        ]
+        choice = Choice(tuple(branches), Number(len(scores) - 1.0))
+    probabilities = tuple(
+        Step(Key("probability", 0, k), part, f"{label}")
+        for k, (part, label) in enumerate(zip(parts, output.labels, strict=True))
+    )
+    return tuple(shares), probabilities, choice

@@ -1,0 +1,181 @@
+"""Random models with tables as people have them, and what the models say of them."""
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from model.networks import make_model, make_rows, with_ranks
+from model.test_points import with_points
+from newron.errors import NewronWarning
+from newron.model import Classes, Column, Model, Schema, Targets
+from rules.networks import make_layer
+from rules.networks import make_model as make_crisp
+from rules.networks import make_rows as make_crisp_rows
+
+# Names that break out of careless quotes, comments, templates and identifiers.
+NAMES = (
+    'a"; DROP TABLE t; --',
+    "select",
+    "x'); DELETE FROM t; --",
+    "line\nbreak\r\u2028",
+    "größe 高さ 🙂",
+    "*/ abort(); /*",
+    "back\\slash\\",
+    "</script><script>alert(1)",
+    "${alert(1)} `tick` ??/",
+    "__proto__",
+    "[x] {y} %s {{z}}",
+    "class",
+)
+LABELS = (
+    "'); --",
+    'say "hi"',
+    "a\\",
+    "\n",
+    "</script>",
+    "*/",
+    "NULL",
+    "nan",
+    "`${x}`",
+    "",
+    "ü\u2029",
+)
+UNSEEN = {str: "never seen", int: 987654, float: 0.123, bool: 5}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, a table in the columns' own words, and what the model says of its rows."""
+
+    name: str
+    model: Model
+    table: list
+    scores: np.ndarray
+    predictions: np.ndarray
+    probabilities: np.ndarray | None
+
+    @property
+    def classes(self) -> list:
+        """Give the number of the class of each row."""
+        return self.model.output.choose(self.scores).tolist()
+
+
+def make_case(name: str, model: Model, table: list) -> Case:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NewronWarning)  # unknown categories
+        rows = model.read(np.array(table, dtype=object))
+    scores = model.score_rows(np.ascontiguousarray(rows, np.float64))
+    classes = isinstance(model.output, Classes)
+    return Case(
+        name,
+        model,
+        table,
+        scores,
+        model.output.predict(scores),
+        model.output.predict_proba(scores) if classes else None,
+    )
+
+
+@cache
+def make_cases(n: int = 60) -> list[Case]:
+    """Give smooth and crisp models of every kind, a third of them with hostile names."""
+    cases = [make_hostile(), make_widest()]
+    for seed in range(n):
+        model = with_points(with_ranks(make_model(seed), seed), seed)
+        if seed % 3 == 0:
+            model = rename(model, seed)
+        cases.append(
+            make_case(f"smooth {seed}", model, make_table(model, make_rows(model, seed), seed))
+        )
+    for seed in range(n // 2):
+        model = make_crisp(seed)
+        rows = make_crisp_rows(model, seed, 60)
+        cases.append(make_case(f"crisp {seed}", model, make_table(model, rows, seed)))
+    return cases
+
+
+def make_table(model: Model, rows: np.ndarray, seed: int) -> list:
+    """Turn rows into a table: labels, gaps, labels never seen, thresholds and their neighbours."""
+    rng = np.random.default_rng([seed, 3])
+    table = []
+    for row in rows:
+        out = []
+        for i, (column, x) in enumerate(zip(model.schema.columns, row.tolist(), strict=True)):
+            if rng.random() < 0.15 or x != x:
+                out.append(None)
+            elif column.categories is not None:
+                out.append(pick_label(column.categories, rng))
+            else:
+                out.append(pick_number(model, i, x, rng))
+        table.append(out)
+    table[0] = [None] * len(model.schema)
+    return table
+
+
+def pick_label(labels, rng):
+    if rng.random() < 0.15:
+        return UNSEEN[type(labels[0])]
+    return labels[rng.integers(len(labels))]
+
+
+def pick_number(model, i, x, rng):
+    if rng.random() < 0.4:
+        places = np.concatenate([y.b[(y.source == i)].ravel() for y in model.layers])
+        if len(places):
+            x = float(rng.choice(places))
+    side = rng.random()
+    if side < 0.1:
+        return float(np.nextafter(x, 9.0))
+    return -0.0 if side < 0.12 else float(np.nextafter(x, -9.0)) if side < 0.2 else x
+
+
+def rename(model: Model, seed: int) -> Model:
+    """Give the columns, categories and classes of a model hostile names."""
+    rng = np.random.default_rng([seed, 4])
+    names = rng.permutation(NAMES)
+    columns = []
+    for name, column in zip(names.tolist(), model.schema.columns, strict=False):
+        if column.categories is not None and isinstance(column.categories[0], str):
+            labels = rng.permutation(LABELS)[: column.n_categories].tolist()
+            column = replace(column, categories=tuple(labels))
+        columns.append(replace(column, name=name))
+    output = model.output
+    if isinstance(output, Classes):
+        output = Classes(tuple(rng.permutation(LABELS)[: len(output.labels)].tolist()))
+    else:
+        output = Targets(tuple(rng.permutation(NAMES)[: len(output.names)].tolist()))
+    return Model(Schema(tuple(columns)), model.layers, output)
+
+
+def make_hostile() -> Case:
+    """Give a model that reads a column of every hostile name and every hostile label."""
+    columns = [Column(name, -1.0, 1.0) for name in NAMES]
+    columns.append(Column("c\" -- '", 0.0, len(LABELS) - 1.0, categories=LABELS, gaps=True))
+    n = len(columns)
+    levels = [[]] * (n - 1) + [np.arange(len(LABELS)) % 2.0]
+    layer = make_layer(
+        1, [0] * n, range(n), [1.0] * n, [0.5] * n, alpha=[2.0**k for k in range(n)],
+        centre=[2.0 ** (n - 1)], levels=levels,
+    )  # fmt: skip
+    model = Model(Schema(tuple(columns)), [layer], Classes(("'); --", 'x" */ </script>')))
+    rng = np.random.default_rng(0)
+    table = [
+        [*rng.choice([0.0, 0.5, 1.0], n - 1).tolist(), label]
+        for label in (*LABELS, None, "never seen") * 3
+    ]
+    return make_case("hostile", model, table)
+
+
+def make_widest() -> Case:
+    """Give a model with a sum and a product of more parts than printers may nest."""
+    n, m = 1500, 400
+    columns = (Column("x", 0.0, float(n)), Column("y", 0.0, 1.0))
+    total = make_layer(1, [0] * n, [0] * n, [1.0] * n, range(n))
+    product = make_layer(
+        1, [0] * m, [2] * m, [1.0] * m, np.arange(m) / 10, aggregation="product"
+    )  # fmt: skip
+    last = make_layer(1, [0, 0], [2, 3], [-1.0, 1.0], [n / 2, 0.5], alpha=[1.0, 1.0], centre=[2.0])
+    model = Model(Schema(columns), [total, product, last], Classes(("low", "high")))
+    return make_case("widest", model, [[float(x), 1.0] for x in range(0, n, 37)])
