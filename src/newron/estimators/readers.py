@@ -15,6 +15,7 @@ from newron.model.processing import get_processing
 from newron.training.fitting import Data
 
 if TYPE_CHECKING:
+    from newron.figures import Figure
     from newron.exports.file import Export
     from newron.reading.explanation import Explanation
     from newron.reading.importance import Importance
@@ -119,6 +120,15 @@ class Readable:
         """
         check_is_fitted(self)
         return self.model_.explain(row, **settings)
+
+    def plot(self, X: ArrayLike | None = None, **settings: Any) -> Figure:
+        """Draw the network so that every function can be read.
+
+        Rows X tell how many lie where and which functions decide. ``settings`` are those of
+        :func:`newron.figures.draw`, such as ``row`` for one row drawn through the network.
+        """
+        check_is_fitted(self)
+        return self.model_.plot(X, **settings)
 
     def shapes(self) -> Shapes:
         """Tell what every function of the network does over the observed range."""

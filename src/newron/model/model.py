@@ -20,6 +20,7 @@ from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 
 if TYPE_CHECKING:
+    from newron.figures.figure import Figure
     from newron.exports.file import Export
     from newron.reading.explanation import Explanation
     from newron.reading.fuzzy import FuzzyRules
@@ -242,6 +243,16 @@ class Model:
         from newron.exports.export import export
 
         return export(self, to, **settings)
+
+    def plot(self, X: ArrayLike | None = None, **settings: Any) -> Figure:
+        """Draw the network so that every function can be read.
+
+        Rows X tell how many lie where and which functions decide. ``settings`` are those of
+        :func:`newron.figures.draw`, such as ``row`` for one row drawn through the network.
+        """
+        from newron.figures.drawing import draw
+
+        return draw(self, X, **settings)
 
     # ---- as a value ----
 

@@ -1,0 +1,232 @@
+"""Score cards: a network without hidden layers as a table of conditions and points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from newron.figures.diagram import Diagram, Function, Neuron
+from newron.figures.metrics import measure
+from newron.figures.palette import SIZES
+from newron.figures.parts import (
+    MARGIN,
+    WIDTH,
+    add_activation,
+    add_boxes,
+    add_heading,
+    add_legend,
+    add_outcome,
+    add_sum,
+    leaving_width,
+    place_label,
+    wrap,
+)
+from newron.figures.plot import Frame, draw_function, list_values
+from newron.figures.shapes import Attributes, Edge, Label, Line, Rect, Scene
+from newron.figures.writing import write_amount, write_points, write_share
+from newron.model.arithmetic import sigmoid
+
+__all__ = ["lay_card", "order_card"]
+
+_PITCH, _PLOT = 63.0, 32.0
+_NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
+_FRAME_WIDTH, _PILL = 248.0, 44.0
+_SUM = Frame(920.0, 0.0, 78.0, 116.0)
+_TOP = 136.0
+_RISKS, _RISK_LINE = 13, 19.0
+
+
+def order_card(functions: Sequence[Function]) -> list[Function]:
+    """Give functions with the largest first; those of one input stay together."""
+    largest: dict[int, float] = {}
+    for function in functions:
+        largest[function.signal] = max(largest.get(function.signal, 0.0), function.size)
+    return sorted(
+        functions, key=lambda f: (-largest[f.signal], f.signal, _find_first(f), f.shape.function)
+    )
+
+
+def _find_first(function: Function) -> float:
+    return function.marks[0].place if function.marks else -math.inf
+
+
+def lay_card(diagram: Diagram) -> Scene:
+    """Lay a network without hidden layers and with one output out as a card."""
+    neuron = diagram.layers[0][0]
+    functions = order_card(neuron.functions)
+    n_lines = len(functions) + bool(neuron.folded)
+    scene = Scene(WIDTH, 0)
+    add_heading(scene, diagram)
+    _place_heads(scene, diagram)
+    bottom = _TOP + n_lines * _PITCH
+    middle = max(_TOP + n_lines * _PITCH / 2 - 130, _TOP + 80)
+    box = Frame(_SUM.x, middle - _SUM.height / 2, _SUM.width, _SUM.height)
+    step = (box.height - 18) / max(n_lines, 1)
+    for k, function in enumerate(functions):
+        port = middle + (k - (n_lines - 1) / 2) * step
+        _place_line(scene, diagram, function, _TOP + k * _PITCH, port)
+    if neuron.folded:
+        y = _TOP + len(functions) * _PITCH
+        _place_folded(scene, neuron, y, middle + (n_lines - 1) / 2 * step)
+    add_sum(scene, neuron, box, caption=_caption(neuron))
+    bottom = max(bottom, _place_output(scene, diagram, neuron, box))
+    scene.height = _place_notes(scene, diagram, bottom + 30) + 22
+    return scene
+
+
+def _caption(neuron: Neuron) -> str:
+    if not neuron.functions and not neuron.folded:
+        return f"always {write_amount(neuron.low)}"
+    return "points" if neuron.aggregation == "sum" else ""
+
+
+def _place_heads(scene: Scene, diagram: Diagram) -> None:
+    y, rows = _TOP - 22, ", rows below" if diagram.n_rows else ""
+    for x, text in ((_NAME, "input"), (_FRAME, f"function{rows}"), (_CONDITION, "condition")):
+        scene.add(Label(x, y, text, "head", style="m"))
+    if diagram.outcome is not None:
+        label = place_label(_VALUE, y, diagram.row_name, "head", 150, "m", anchor="end")
+        scene.add(label)
+    scene.add(Label(_POINTS, y, "points", "head", "middle", "m"))
+    scene.add(Line(((MARGIN, _TOP - 12), (_POINTS + 30, _TOP - 12)), "hair"))
+
+
+def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float, port: float) -> None:
+    """Draw a line of the card: name, value, plot, condition, points, edge into the sum."""
+    frame = Frame(_FRAME, y + 2, _FRAME_WIDTH, _PLOT)
+    one, base = diagram.inputs[function.signal], frame.middle + 4
+    axis = max(measure(text, SIZES["tick"]) for _, text in list_values(function)) + 12
+    right = min(_VALUE, _FRAME - axis)
+    room = right - _NAME
+    if one.value is not None:
+        key: Attributes = {"data-val": one.index}
+        value = place_label(right, base, one.value, "cond", 90, "", key, anchor="end")
+        scene.add(value)
+        room -= value.width + 14
+    scene.add(place_label(_NAME, base, function.name, "name", room))
+    scene.add(draw_function(function, frame))
+    room = _POINTS - _PILL / 2 - 10 - _CONDITION
+    scene.add(place_label(_CONDITION, base, function.reading, "cond", room))
+    add_points(scene, function, _POINTS, frame.middle)
+    attributes: Attributes = {"data-fn": function.key}
+    start = _POINTS + _PILL / 2
+    width = leaving_width(function)
+    edge = Edge(start, frame.middle, _SUM.x, port, width, function.on, attributes=attributes)
+    scene.add(edge)
+
+
+def add_points(scene: Scene, function: Function, x: float, y: float) -> None:
+    """Draw the pill with the points; it is filled where the condition holds."""
+    state = " on" if function.on else ""
+    key: Attributes = {"data-fn": function.key}
+    scene.add(Rect(x - _PILL / 2, y - 12, _PILL, 24, f"pill{state}", 12.0, "", key))
+    text = write_points(function.weight) if function.bounded else _tell_span(function)
+    scene.add(Label(x, y + 4.5, text, "value", "middle", f"points{state}", "", key))
+
+
+def _tell_span(function: Function) -> str:
+    """Tell what an unbounded function adds for the row, or which way it goes."""
+    if function.part is not None:
+        return write_amount(function.added, function.high - function.low)
+    return "↗" if function.shape.rises == (function.weight > 0) else "↘"
+
+
+def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
+    n = len(neuron.folded)
+    names = ", ".join(dict.fromkeys(f.name for f in neuron.folded))
+    scene.add(Rect(_FRAME, y + 4, _FRAME_WIDTH, 28, "chip", 6.0, names))
+    text = f"+{n} small one{'' if n == 1 else 's'}, folded"
+    scene.add(Label(_FRAME + 12, y + 22, text, "note"))
+    scene.add(place_label(_CONDITION, y + 22, names, "cond", _POINTS - _CONDITION, "m"))
+    start = _POINTS + _PILL / 2
+    scene.add(Edge(start, y + 18, _SUM.x, port, 1.5, style="fold"))
+
+
+# ---- what the sum means ----
+
+
+def _place_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Frame) -> float:
+    if diagram.classes is None:
+        add_boxes(scene, diagram, [(box.right, box.middle)], 1056.0, 116.0)
+        return box.bottom + 40
+    frame = Frame(1056.0, box.middle - 48, 116.0, 96.0)
+    scene.add(Edge(box.right, box.middle, frame.x, box.middle, 4.0, diagram.outcome is not None))
+    head = place_label(0, 0, diagram.outputs[1], "name", 200)
+    middle = frame.x + frame.width / 2
+    left = WIDTH - 12 - head.width
+    x = min(middle - head.width / 2, left)
+    scene.add(Label(x, frame.y - 10, head.text, "name", "start", "c-red", diagram.outputs[1]))
+    add_activation(scene, diagram, neuron, frame)
+    y = add_outcome(scene, diagram, neuron, middle, frame.bottom + 30, 2 * (WIDTH - 8 - middle))
+    if neuron.low == neuron.high:
+        return y
+    return _place_risks(scene, neuron, box.x, y + 50)
+
+
+def _place_risks(scene: Scene, neuron: Neuron, x: float, y: float) -> float:
+    """Write the probability of some totals around the limit, with bars."""
+    width = WIDTH - MARGIN - x
+    scene.add(Label(x, y, "total of points", "head", style="m"))
+    scene.add(Label(x + width, y, "probability", "head", "end", "m"))
+    scene.add(Line(((x, y + 8), (x + width, y + 8)), "hair"))
+    totals = list_totals(neuron)
+    at = None if neuron.stage is None else _find_nearest(totals, neuron.stage.total)
+    for k, total in enumerate(totals):
+        line = y + 26 + k * _RISK_LINE
+        share = float(sigmoid(np.array(total - neuron.centre)))
+        style = "b" if total == at else "m"
+        said = total >= neuron.centre
+        key: Attributes = {"data-total": total}
+        scene.add(Label(x, line, _tell_total(totals, k), "note", style=style, attributes=key))
+        scene.add(Rect(x + 76, line - 9, 110, 9, "meter", 2.0))
+        meter = "meter-on" if said else "meter-low"
+        scene.add(Rect(x + 76, line - 9, max(1.5, 110 * share), 9, meter, 2.0))
+        scene.add(Label(x + width, line, write_share(share), "note", "end", style, "", key))
+    below = sum(total < neuron.centre for total in totals)
+    cut = y + 26 + below * _RISK_LINE - 14
+    scene.add(Line(((x, cut), (x + width, cut)), "cut"))
+    return y + 26 + len(totals) * _RISK_LINE
+
+
+def list_totals(neuron: Neuron) -> list[float]:
+    """Give totals to tell the probability of: all whole ones if they are few, else even steps."""
+    weights = [f.weight for f in (*neuron.functions, *neuron.folded)]
+    whole = all(f.bounded for f in neuron.functions) and all(w == round(w) for w in weights)
+    step = 1.0 if whole else _find_step((neuron.high - neuron.low) / (_RISKS - 1))
+    first = math.ceil(neuron.low / step - 1e-9)
+    last = math.floor(neuron.high / step + 1e-9)
+    middle = round(neuron.centre / step)
+    start = max(first, min(middle - _RISKS // 2, last - _RISKS + 1))
+    return [step * k for k in range(start, min(start + _RISKS, last + 1))]
+
+
+def _find_step(size: float) -> float:
+    """Give the next larger of 1, 2, 5, 10, ... times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(size))
+    return next(power * k for k in (1.0, 2.0, 5.0, 10.0) if power * k >= size * (1 - 1e-9))
+
+
+def _find_nearest(totals: Sequence[float], total: float) -> float:
+    return min(totals, key=lambda one: abs(one - total))
+
+
+def _tell_total(totals: Sequence[float], k: int) -> str:
+    text = write_amount(totals[k], max(totals) - min(totals))
+    if k == 0:
+        return f"{text} or less"
+    return f"{text} or more" if k == len(totals) - 1 else text
+
+
+def _place_notes(scene: Scene, diagram: Diagram, y: float) -> float:
+    if diagram.unused:
+        n = len(diagram.unused)
+        text = f"Not used: {', '.join(diagram.unused)}"
+        lines = wrap(text, WIDTH - 2 * MARGIN, "note")
+        shown = lines if len(lines) <= 2 else [f"Not used: {n} inputs"]
+        for line in shown:
+            scene.add(Label(MARGIN, y, line, "note", style="m", title=text))
+            y += 18
+        y += 10
+    return add_legend(scene, diagram, y)

@@ -1,0 +1,54 @@
+"""SVG to PNG and PDF by Typst, which needs no browser and no system libraries."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from newron.errors import InputError
+from newron.figures.palette import DARK, LIGHT
+
+__all__ = ["make_pdf", "make_png", "resolve_colours"]
+
+_MEDIA = re.compile(r"@media[^{]*\{[^{}]*\{[^{}]*\}\}")
+_VARIABLE = re.compile(r"var\(--nw-([a-z-]+)\)")
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" role="img"')
+_PAGE = """#set page(width: {width}pt, height: {height}pt, margin: 0pt)
+#set document(date: none)
+#image(bytes(sys.inputs.svg), format: "svg", width: 100%)
+"""
+_POINTS, _PIXELS = 0.75, 96.0  # points of a pixel, pixels of an inch
+
+
+def resolve_colours(svg: str) -> str:
+    """Give the SVG with plain colours: those of its theme, light where it follows the reader."""
+    dark = 'class="nw nw-dark"' in svg.partition(">")[0]
+    colours = DARK if dark else LIGHT
+    return _VARIABLE.sub(lambda found: colours[found[1]], _MEDIA.sub("", svg))
+
+
+def make_png(svg: str, scale: float) -> bytes:
+    """Draw an SVG as PNG, with so many pixels for each of its own."""
+    return _typeset(svg, "png", ppi=_PIXELS * scale)
+
+
+def make_pdf(svg: str) -> bytes:
+    """Draw an SVG as a PDF of one page, as large as the picture."""
+    return _typeset(svg, "pdf")
+
+
+def _typeset(svg: str, kind: Literal["png", "pdf"], ppi: float | None = None) -> bytes:
+    try:
+        import typst
+    except ImportError:
+        raise InputError(
+            f"expected typst to write {kind.upper()}, got none installed: "
+            "run pip install 'newron-ian[figures]'"
+        ) from None
+    size = _SIZE.search(svg)
+    assert size is not None  # noqa: S101 - our own SVG
+    width, height = (_POINTS * float(number) for number in size.groups())
+    page = _PAGE.format(width=width, height=height).encode()
+    inputs = {"svg": resolve_colours(svg)}
+    made = typst.compile(page, format=kind, ppi=ppi, sys_inputs=inputs, timestamp=0)
+    return bytes(made)

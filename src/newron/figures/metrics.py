@@ -1,0 +1,130 @@
+"""How wide texts are, and how they are made to fit. Widths are those of Helvetica and Arial."""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["clean", "fit", "is_measured", "isolate", "measure", "split"]
+
+# Advance widths in thousandths of the size; other characters by what they are.
+_ROWS = {
+    191: "'",
+    222: "ijl",
+    260: "|",
+    278: " !,./:;I[]\\ft\u00a0·",
+    333: "()-r`",
+    334: "{}",
+    350: "•",
+    355: '"',
+    389: "*",
+    400: "°",
+    469: "^",
+    500: "Jckvsxyz",
+    556: "–#$0123456789?L_abdeghnopquäöüàáâèéêòóôùúûñ€α",
+    584: "+<=>~−≤≥≠±×",
+    611: "FTZß",
+    618: "Σ",
+    667: "&ABEKPSVXYÄÀÁÂÈÉÊ",
+    722: "CDHNRUwÜÙÚÛ",
+    778: "GOQÖ",
+    833: "Mm",
+    889: "%",
+    944: "W",
+    1000: "…→—",
+    1015: "@",
+}
+_WIDTHS = {character: width for width, row in _ROWS.items() for character in row}
+_USUAL, _WIDE, _EMOJI = 680, 1000, 1400
+_BOLD = 1.07  # how much wider bold is, at most, for usual texts
+
+_FSI, _PDI = "\u2068", "\u2069"
+_ZERO = frozenset(
+    f"\u200b\u200c\u200d\u2066\u2067{_FSI}{_PDI}\u202a\u202b\u202c\u202d\u202e\ufe0e\ufe0f"
+)
+
+
+def measure(text: str, size: float, *, bold: bool = False) -> float:
+    """Give the width of a text in pixels."""
+    width = sum(map(_measure_character, text)) * size / 1000.0
+    return width * _BOLD if bold else width
+
+
+def _measure_character(character: str) -> int:
+    known = _WIDTHS.get(character)
+    if known is not None:
+        return known
+    if character in _ZERO or unicodedata.combining(character):
+        return 0
+    if ord(character) >= 0x1F000:
+        return _EMOJI
+    return _WIDE if unicodedata.east_asian_width(character) in "WF" else _USUAL
+
+
+def is_measured(text: str) -> bool:
+    """Tell whether all characters of a text are of known width."""
+    return all(character in _WIDTHS for character in text)
+
+
+def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
+    """Give the text, cut with an ellipsis so that it takes at most ``room`` pixels.
+
+    Examples
+    --------
+    >>> fit("resting blood pressure", 80, 11)
+    'resting blood…'
+    """
+    if measure(text, size, bold=bold) <= room:
+        return text
+    left, total = 0, _measure_character("…") * size / 1000.0 * (_BOLD if bold else 1.0)
+    for character in text:
+        total += measure(character, size, bold=bold)
+        if total > room:
+            break
+        left += 1
+    while left and unicodedata.combining(text[left]):
+        left -= 1  # never a letter without its accents
+    kept = text[:left].rstrip(" ,.·")
+    return f"{kept}{_PDI if kept.count(_FSI) > kept.count(_PDI) else ''}…"
+
+
+def split(text: str, room: float, size: float, *, most: int = 2) -> list[str]:
+    """Give the text on at most ``most`` lines, the last with an ellipsis if need be."""
+    lines: list[str] = []
+    words = text.split(" ")
+    while words and len(lines) < most - 1:
+        line = words.pop(0)
+        while words and measure(f"{line} {words[0]}", size) <= room:
+            line = f"{line} {words.pop(0)}"
+        lines.append(fit(line, room, size))
+    return [*lines, fit(" ".join(words), room, size)] if words else lines
+
+
+def clean(name: object) -> str:
+    """Give a name as one line of characters that XML can hold."""
+    return "".join(map(_clean_character, str(name)))
+
+
+def _clean_character(character: str) -> str:
+    if character in "\t\n\r\u2028\u2029\x0b\x0c\x85":
+        return " "
+    category = unicodedata.category(character)
+    if category in ("Cc", "Cs") or ord(character) & 0xFFFE == 0xFFFE:
+        return "\ufffd"
+    return character
+
+
+def isolate(name: str) -> str:
+    r"""Keep a name that is written from the right from turning the text around it.
+
+    Examples
+    --------
+    >>> isolate("age")
+    'age'
+    >>> isolate("גיל") == "\u2068גיל\u2069"
+    True
+    """
+    turns = any(unicodedata.bidirectional(c) in _TURNING for c in name)
+    return f"{_FSI}{name}{_PDI}" if turns else name
+
+
+_TURNING = frozenset({"R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"})

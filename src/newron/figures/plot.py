@@ -1,0 +1,350 @@
+"""One function as a plot: scales, curve or bars, rows below, thresholds, the dot of a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from newron.figures.diagram import Axis, Function
+from newron.figures.metrics import fit, measure
+from newron.figures.palette import SIZES
+from newron.figures.shapes import Attributes, Dot, Group, Label, Line, Rect, Shape
+from newron.figures.telling import Mark
+from newron.figures.writing import write_amount, write_place, write_points, write_share
+
+__all__ = [
+    "RUG",
+    "TICKS",
+    "Frame",
+    "Scale",
+    "draw_function",
+    "draw_rug",
+    "draw_ticks",
+    "list_values",
+]
+
+RUG = 8.0  # how far rows hang below the axis
+TICKS = 16.0  # the line of numbers below that
+_PAD = 7.0
+_INSET = 6.0  # from the frame to the highest and the lowest value
+_GAP_SLOT, _SMALL_GAP_SLOT, _SMALL = 54.0, 47.0, 130.0
+_BETWEEN = 5.0  # two labels
+_WIDEST_BAR, _WIDEST_RUG = 34.0, 18.0
+_LEAST_SLOT = 20.0  # of a category, to have its own label
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The box of a plot."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        """Its middle, from top to bottom."""
+        return self.y + self.height / 2
+
+    @property
+    def right(self) -> float:
+        """Its right side."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Its lower side."""
+        return self.y + self.height
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where values lie in a frame."""
+
+    frame: Frame
+    axis: Axis
+    low: float
+    high: float
+
+    @property
+    def gap_slot(self) -> float:
+        """The width of the part for missing values."""
+        if not self.axis.has_gaps:
+            return 0.0
+        return _SMALL_GAP_SLOT if self.frame.width < _SMALL else _GAP_SLOT
+
+    @property
+    def end(self) -> float:
+        """Where the axis ends, and the part for missing values begins."""
+        return self.frame.right - self.gap_slot
+
+    @property
+    def slot(self) -> float:
+        """The width for one category or value."""
+        n = len(self.axis.labels) or len(self.axis.values) or 1
+        return (self.end - self.frame.x - 2 * _PAD) / n
+
+    @property
+    def gap(self) -> float:
+        """The x of a missing value."""
+        return self.frame.right - self.gap_slot / 2
+
+    def x(self, value: float) -> float:
+        """Give the x of a value, of a category by its number; what lies outside is at the end."""
+        if math.isnan(value):
+            return self.gap
+        start = self.frame.x + _PAD
+        if self.axis.labels:
+            return start + (value + 0.5) * self.slot
+        low, high = self.axis.limits
+        share = min(max((value - low) / (high - low), 0.0), 1.0)
+        return start + share * (self.end - _PAD - start)
+
+    def y(self, value: float) -> float:
+        """Give the y of what a function adds."""
+        top, bottom = self.frame.y + _INSET, self.frame.bottom - _INSET
+        if not self.high > self.low:
+            return bottom
+        share = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        return bottom - share * (bottom - top)
+
+    @property
+    def attributes(self) -> Attributes:
+        """What a page's script needs to move the dot."""
+        low, high = self.axis.limits
+        found: Attributes = {}
+        if self.axis.labels:
+            places = (f"{k}:{self.x(k):.1f}" for k in range(len(self.axis.labels)))
+            found["data-slots"] = " ".join(places)
+        else:
+            found |= {"data-lo": low, "data-hi": high}
+            found |= {"data-x0": _round(self.x(low)), "data-x1": _round(self.x(high))}
+        found |= {"data-vlo": self.low, "data-vhi": self.high}
+        found |= {"data-y0": _round(self.y(self.low)), "data-y1": _round(self.y(self.high))}
+        if self.axis.has_gaps:
+            found["data-xm"] = _round(self.gap)
+        return found
+
+
+def _round(value: float) -> float:
+    return round(value, 1)
+
+
+# ---- rows below the axis ----
+
+
+def draw_rug(scale: Scale) -> list[Shape]:
+    """Draw how many rows lie where, hanging from the axis; few rows are seen too."""
+    axis, y = scale.axis, scale.frame.bottom + 1.5
+    most = max([*axis.density, axis.n_missing if axis.has_gaps else 0], default=0)
+    if not most:
+        return []
+    bars = [(x, width, n) for (x, width), n in zip(_place_bars(scale), axis.density, strict=True)]
+    if axis.has_gaps:
+        bars.append((scale.gap - 6.0, 12.0, axis.n_missing))
+    return [
+        Rect(x, y, width, max(1.0, RUG * (n / most) ** 0.6), "rug", 0.0)
+        for x, width, n in bars
+        if n
+    ]
+
+
+def _place_bars(scale: Scale) -> list[tuple[float, float]]:
+    """Give x and width of each bar of the density."""
+    axis, n = scale.axis, len(scale.axis.density)
+    if axis.labels or axis.values:
+        width = min(_WIDEST_RUG, scale.slot * 0.5)
+        places = range(n) if axis.labels else axis.values
+        return [(scale.x(place) - width / 2, width) for place in places]
+    step = (axis.high - axis.low) / n
+    sides = [scale.x(axis.low + k * step) for k in range(n + 1)]
+    return [(a, max(1.0, b - a - 0.6)) for a, b in pairwise(sides)]
+
+
+# ---- the numbers below ----
+
+
+class _Shelf:
+    """A line of labels that never touch: the first come first."""
+
+    def __init__(self, y: float, left: float, right: float) -> None:
+        self._y, self._left, self._right = y, left, right
+        self._taken: list[tuple[float, float]] = []
+        self.labels: list[Label] = []
+
+    def place(self, x: float, text: str, *, bold: bool, title: str = "") -> bool:
+        """Put a label as near to x as the ends allow; tell whether there was room."""
+        half = measure(text, SIZES["tick"], bold=bold) / 2
+        x = min(max(x, self._left + half), self._right - half)
+        if x - half < self._left - 0.1:
+            return False
+        if any(x - half - _BETWEEN < b and x + half + _BETWEEN > a for a, b in self._taken):
+            return False
+        self._taken.append((x - half, x + half))
+        style = "b" if bold else "m"
+        self.labels.append(Label(x, self._y, text, "tick", "middle", style, title))
+        return True
+
+
+def draw_ticks(
+    scale: Scale, marks: Sequence[Mark], members: Sequence[bool] = (), *, gap_holds: bool = False
+) -> list[Shape]:
+    """Write thresholds in bold, which are never dropped, then what there is room for."""
+    frame, axis = scale.frame, scale.axis
+    y = frame.bottom + RUG + 12.5
+    shelf = _Shelf(y, frame.x - 2, scale.end + (2 if not axis.has_gaps else -4))
+    if axis.labels:
+        _place_labels(shelf, scale, members)
+    else:
+        _place_marks(shelf, scale, marks)
+        span = axis.high - axis.low
+        for value in (axis.low, axis.high, *axis.values):
+            shelf.place(scale.x(value), write_place(value, span), bold=False)
+    if not axis.has_gaps:
+        return list(shelf.labels)
+    style = "b" if gap_holds else "m"
+    return [*shelf.labels, Label(scale.gap, y, "missing", "tick", "middle", style)]
+
+
+def _place_labels(shelf: _Shelf, scale: Scale, members: Sequence[bool]) -> None:
+    labels = scale.axis.labels
+    if scale.slot < _LEAST_SLOT:
+        text = f"{sum(members)} of {len(labels)} categories"
+        room = scale.end - scale.frame.x
+        held = ", ".join(label for label, on in zip(labels, members, strict=True) if on)
+        middle = (scale.frame.x + scale.end) / 2
+        shelf.place(middle, fit(text, room, SIZES["tick"], bold=True), bold=True, title=held)
+        return
+    for k, (label, on) in enumerate(zip(labels, members, strict=True)):
+        text = fit(label, scale.slot - _BETWEEN, SIZES["tick"], bold=on)
+        shelf.place(scale.x(k), text, bold=on, title=label)
+
+
+def _place_marks(shelf: _Shelf, scale: Scale, marks: Sequence[Mark]) -> None:
+    unit = f" {scale.axis.unit}" if scale.axis.unit else ""
+    room = scale.end - scale.frame.x
+    for x, text in _merge_marks(scale, marks, unit):
+        whole = text + unit
+        wide = measure(whole, SIZES["tick"], bold=True) > room
+        shown = fit(text if wide else whole, room - _BETWEEN, SIZES["tick"], bold=True)
+        shelf.place(x, shown, bold=True, title=whole)
+
+
+def _merge_marks(scale: Scale, marks: Sequence[Mark], unit: str) -> list[tuple[float, str]]:
+    """Give what to write where; marks that would touch become one: "190–236"."""
+    runs = [[mark] for mark in marks]
+    while True:
+        boxes = [_find_box(scale, run, unit) for run in runs]
+        close = [k for k, (a, b) in enumerate(pairwise(boxes)) if b[0] - a[1] <= 2 * _BETWEEN]
+        if not close:
+            return [((a + b) / 2, _tell_run(run)) for run, (a, b) in zip(runs, boxes, strict=True)]
+        k = close[0]
+        runs[k : k + 2] = [runs[k] + runs[k + 1]]
+
+
+def _find_box(scale: Scale, run: Sequence[Mark], unit: str) -> tuple[float, float]:
+    half = measure(_tell_run(run) + unit, SIZES["tick"], bold=True) / 2
+    x = (scale.x(run[0].place) + scale.x(run[-1].place)) / 2
+    x = min(max(x, scale.frame.x - 2 + half), scale.end + 2 - half)
+    return x - half, x + half
+
+
+def _tell_run(run: Sequence[Mark]) -> str:
+    return run[0].text if len(run) == 1 else f"{run[0].text}–{run[-1].text}"
+
+
+# ---- the plot ----
+
+
+def draw_function(function: Function, frame: Frame, *, y_ticks: bool = True) -> Group:
+    """Draw the blue plot of a function, with all that a page's script needs to move it."""
+    scale = Scale(frame, function.axis, function.low, function.high)
+    zero = scale.y(0.0)
+    shapes: list[Shape] = [
+        Rect(frame.x, frame.y, frame.width, frame.height, "box-blue"),
+        Line(((frame.x, zero), (frame.right, zero)), "axis"),
+        *draw_rug(scale),
+    ]
+    shapes += _draw_bars(function, scale) if function.axis.labels else _draw_curve(function, scale)
+    if function.gap is not None:
+        shapes += _draw_gap(scale, function.gap)
+    half = 0.5 * function.weight
+    high = [abs(y) >= abs(half) for y in function.y] if function.axis.labels else []
+    held = function.shape.missing is not None and function.shape.missing >= 0.5
+    shapes += draw_ticks(scale, function.marks, high, gap_holds=held)
+    if y_ticks:
+        shapes += _draw_values(function, scale)
+    if function.part is not None:
+        shapes.append(Dot(scale.x(function.place), scale.y(function.added)))
+    attributes: Attributes = {"class": "fn", "data-fn": function.key, **scale.attributes}
+    return Group(attributes, tuple(shapes), _tell(function))
+
+
+def _tell(function: Function) -> str:
+    return f"{function.shape} (influence {write_share(function.influence)})"
+
+
+def _draw_curve(function: Function, scale: Scale) -> list[Shape]:
+    frame = scale.frame
+    cuts: list[Shape] = [
+        Line(((x, frame.y), (x, frame.bottom + 3)), "cut")
+        for x in (scale.x(mark.place) for mark in function.marks)
+    ]
+    points = [
+        (_round(scale.x(x)), _round(scale.y(y)))
+        for x, y in zip(function.x.tolist(), function.y.tolist(), strict=True)
+    ]
+    return [*cuts, Line(tuple(_simplify(points)), "curve")]
+
+
+def _simplify(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Leave out points in the middle of level lines."""
+    inner = [
+        here
+        for before, here, after in zip(points, points[1:], points[2:], strict=False)
+        if not before[1] == here[1] == after[1]
+    ]
+    return [points[0], *inner, points[-1]]
+
+
+def _draw_bars(function: Function, scale: Scale) -> list[Shape]:
+    width = min(_WIDEST_BAR, scale.slot * 0.62)
+    zero, shapes = scale.y(0.0), []
+    for k, value in enumerate(function.y.tolist()):
+        y, x = scale.y(value), scale.x(k) - width / 2
+        if abs(y - zero) < 1.2:
+            shapes.append(Rect(x, zero - 1.2, width, 2.4, "bar-off", 1.0))
+        else:
+            shapes.append(Rect(x, min(y, zero), width, abs(y - zero), "bar", 1.0))
+    return list(shapes)
+
+
+def _draw_gap(scale: Scale, value: float) -> list[Shape]:
+    frame, x, y = scale.frame, scale.end + 3, scale.y(value)
+    return [
+        Line(((x, frame.y), (x, frame.bottom)), "cut"),
+        Line(((scale.gap - 11, y), (scale.gap + 11, y)), "curve"),
+    ]
+
+
+def _draw_values(function: Function, scale: Scale) -> list[Shape]:
+    """Write 0 and 1, or 0 and the weight, beside the frame."""
+    x = scale.frame.x - 5
+    return [
+        Label(x, scale.y(value) + 4, text, "tick", "end", "m")
+        for value, text in list_values(function)
+    ]
+
+
+def list_values(function: Function) -> list[tuple[float, str]]:
+    """Give what is written on the y axis."""
+    if function.bounded:
+        top = "1" if function.shape.weight is None else write_points(function.weight)
+        return [(function.weight, top), (0.0, "0")] if function.weight else [(0.0, "0")]
+    return [
+        (function.high, write_amount(function.high)),
+        (function.low, write_amount(function.low)),
+    ]

@@ -1,0 +1,149 @@
+"""What a picture is made of: labels, boxes, lines, edges and dots. No SVG, no colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from newron.figures.metrics import measure
+from newron.figures.palette import BOLD, SIZES
+
+__all__ = [
+    "Anchor",
+    "Attributes",
+    "Dot",
+    "Edge",
+    "Group",
+    "Label",
+    "Line",
+    "Rect",
+    "Scene",
+    "Shape",
+]
+
+Attributes = dict[str, str | int | float]
+Anchor = Literal["start", "middle", "end"]
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A line of text. ``title`` is the whole text where this one is cut."""
+
+    x: float
+    y: float
+    text: str
+    size: str = "tick"
+    anchor: Anchor = "start"
+    style: str = ""
+    title: str = ""
+    attributes: Attributes = field(default_factory=dict)
+
+    @property
+    def is_bold(self) -> bool:
+        """Whether the text is bold."""
+        return self.size in BOLD or "b" in self.style.split()
+
+    @property
+    def width(self) -> float:
+        """The width of the text."""
+        return measure(self.text, SIZES[self.size], bold=self.is_bold)
+
+    @property
+    def box(self) -> Box:
+        """Left, top, right and bottom."""
+        size, width = SIZES[self.size], self.width
+        left = self.x - {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
+        return left, self.y - 0.78 * size, left + width, self.y + 0.2 * size
+
+
+@dataclass(frozen=True)
+class Rect:
+    """A box with round corners."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    style: str
+    radius: float = 3.0
+    title: str = ""
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points."""
+
+    points: tuple[tuple[float, float], ...]
+    style: str
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A connection; ``form`` says how it bends."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    width: float
+    on: bool = False
+    form: Literal["across", "down", "straight", "gutter", "elbow", "turn"] = "across"
+    style: str = ""
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """Where a row is."""
+
+    x: float
+    y: float
+    radius: float = 5.0
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Shapes that belong together: one function with its frame, curve, labels and dot."""
+
+    attributes: Attributes
+    shapes: tuple[Shape, ...]
+    title: str = ""
+
+
+Shape = Label | Rect | Line | Edge | Dot | Group
+
+
+@dataclass
+class Scene:
+    """A picture: panels behind edges behind shapes."""
+
+    width: float
+    height: float
+    panels: list[Rect] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+
+    def add(self, *shapes: Shape) -> None:
+        """Put shapes on top; edges go below all other shapes."""
+        for shape in shapes:
+            if isinstance(shape, Edge):
+                self.edges.append(shape)
+            else:
+                self.shapes.append(shape)
+
+    @property
+    def labels(self) -> list[Label]:
+        """All texts."""
+        return [shape for shape in _walk(self.shapes) if isinstance(shape, Label)]
+
+
+def _walk(shapes: list[Shape] | tuple[Shape, ...]) -> Iterator[Shape]:
+    for shape in shapes:
+        yield shape
+        if isinstance(shape, Group):
+            yield from _walk(shape.shapes)
