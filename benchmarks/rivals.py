@@ -27,7 +27,7 @@ try:
 except ImportError:
     RIPPER = None
 
-__all__ = ["RIVALS", "Rival", "Told", "describe_rivals", "score_tree"]
+__all__ = ["RIVALS", "Rival", "Told", "describe_rivals"]
 
 SEED = 0
 INNER_FOLDS = 5
@@ -93,13 +93,6 @@ def learn_tree(X: pd.DataFrame, y: pd.Series, train: np.ndarray, test: np.ndarra
     root = read_tree(tree, find_sources(X))
     said = tree.predict(columns.iloc[test].to_numpy())
     return Told(said, (count_forks(root), count_rule_literals(root)))
-
-
-def score_tree(X: pd.DataFrame, y: pd.Series, train: np.ndarray) -> float:
-    """Give the accuracy of the pruned tree in inner folds of the training rows."""
-    A, b = encode(X, train).iloc[train].to_numpy(), y.iloc[train].to_numpy()
-    tree = DecisionTreeClassifier(random_state=SEED)
-    return score_inner(tree.set_params(ccp_alpha=choose_alpha(tree, A, b)), A, b)
 
 
 def choose_alpha(tree: DecisionTreeClassifier, X: np.ndarray, y: np.ndarray) -> float:

@@ -22,13 +22,11 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.report import Report, open_report
-from benchmarks.rivals import RIVALS, Rival, describe_rivals, score_tree
+from benchmarks.rivals import RIVALS, Rival, describe_rivals
 from benchmarks.tables import Split, draw, tell
 from newron import NewronClassifier, datasets
 from newron.demo import load_training_rows, make_monk2
-from newron.model import Model
 from newron.rules import Proof, RuleSet
-from newron.training.pruning import PrunePath
 
 SEED = 0
 PARTS = ("monk2", "tables", "time")
@@ -36,6 +34,7 @@ PARTS = ("monk2", "tables", "time")
 SPLIT = ("monks-1", "monks-2", "monks-3", "adult")
 MONK2 = "exactly 2 of [x1 = 1; x2 = 1; x3 = 1; x4 = 1; x5 = 1; x6 = 1]"
 VARIANTS = ("newron", "newron pruned", "newron short")
+SHORT = 2.0  # standard errors of the score's difference that a short network may lose
 GOAL_SEEDS, GOAL_TABLES, GOAL_SECONDS = 0.95, 15, 10.0
 PROOF_SECONDS = 60.0
 
@@ -195,7 +194,8 @@ def read_newron(
         seconds[VARIANTS[1]] = seconds[VARIANTS[2]] = time.perf_counter() - begin
     networks = {variant: fitted.model_ for variant, fitted in models.items()}
     if settings.prune:
-        networks[VARIANTS[2]] = shorten(models[VARIANTS[1]].prune_path_, X, y, train)
+        path = models[VARIANTS[1]].prune_path_
+        networks[VARIANTS[2]] = path[path.choose(SHORT, criterion="score")]
     out = {}
     for variant, network in networks.items():
         begin = time.perf_counter()
@@ -207,20 +207,6 @@ def read_newron(
         reading = Reading(rules.form, rules.n_literals, seconds[variant], read, proof, differ)
         out[variant] = (said == y.iloc[test].to_numpy(), reading)
     return out
-
-
-def shorten(path: PrunePath, X: pd.DataFrame, y: pd.Series, train: np.ndarray) -> Model:
-    """Give the network with the fewest literals that is as right as the tree in inner folds.
-
-    A standard error more, so that it is not so by chance; never a longer one than pruning chose.
-    """
-    wanted = score_tree(X, y, train)
-    enough = [
-        n
-        for n, score, error in zip(path.literals, path.score, path.error, strict=True)
-        if score >= wanted + error
-    ]
-    return path[min([*enough, path.chosen])]
 
 
 def try_rival(
@@ -265,9 +251,10 @@ def report_tables(report: Report, tables: Sequence[Table], settings: Settings) -
         f'`NewronClassifier("heaviside", random_state={SEED}, n_jobs={settings.jobs})`, the '
         "default recipe, and the same pruned on its training rows, "
         f"`prune(X, y, tolerance={settings.tolerance:g})`, on raw frames with categories and "
-        "gaps. *Short* is the network of the same path with the fewest literals whose accuracy "
-        "in the path's inner folds is that of the tree in its inner folds, and a standard error "
-        "more: nothing is chosen by test rows. "
+        "gaps. *Short* is the same with "
+        f'`prune(X, y, tolerance={SHORT:g}, criterion="score")`: the fewest literals whose '
+        "accuracy in inner folds is not below the best one's by more than so many standard "
+        "errors of the difference. Nothing is chosen by test rows. "
         "The MONK's and adult on their official parts, the others in "
         f"{settings.folds} stratified folds (seed {SEED}), the same for all. Accuracy in %, of "
         "newron's rules as `rules().predict` follows them, not of the network. Literals: "

@@ -508,9 +508,29 @@ class TestEstimators:
         assert count_literals(one.model_) <= 1
         assert one.prune_path_.literals[-1] == count_literals(whole.model_)
 
+    def test_by_score_the_smallest_that_is_not_worse_by_pairs_is_taken(self, grown):
+        X, y, whole, pruned = grown
+        path = pruned.prune_path_
+        best = int(np.argmax(path.score))
+        for tolerance in (0.0, 1.0, 2.0):
+            chosen = path.choose(tolerance, criterion="score")
+            gap = path.score[best] - path.score
+            good = gap <= tolerance * path.pair_error[best]
+            assert chosen == path.literals[int(np.argmax(good))]
+        again = whole.prune(X, y, tolerance=2.0, criterion="score")
+        assert count_literals(again.model_) == path.choose(2.0, criterion="score")
+
+    def test_errors_of_pairs_are_those_of_differences_on_the_same_rows(self, grown):
+        error = grown[3].prune_path_.pair_error
+        np.testing.assert_allclose(error, error.T)
+        assert (np.diag(error) == 0.0).all()
+        assert (error >= 0.0).all()
+        assert error.max() > 0.0
+
     @pytest.mark.parametrize(
         ("how", "message"),
         [
+            ({"criterion": "auc"}, "criterion: expected 'loss' or 'score', got 'auc'"),
             ({"tolerance": -1.0}, "tolerance: expected a number from 0 on, got -1.0"),
             ({"tolerance": np.nan}, "tolerance"),
             ({"tolerance": "much"}, "tolerance"),

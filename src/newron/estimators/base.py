@@ -424,6 +424,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         tolerance: float = 1.0,
         max_literals: int | None = None,
         honest: bool = True,
+        criterion: str = "loss",
     ) -> Self:
         """Give a new estimator whose network has as few conditions as held-out rows allow.
 
@@ -444,6 +445,10 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         honest : bool, default True
             False prunes this very network in each fold instead of training others: fast,
             but it has seen the rows held out, so that sizes look better than they are.
+        criterion : {"loss", "score"}, default "loss"
+            "score" looks at the accuracy (or R²) alone, and takes the smallest network that
+            is not worse than the best by more than ``tolerance`` standard errors of their
+            difference on the same rows: shorter, and blind to how sure a network is.
 
         Returns
         -------
@@ -453,7 +458,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             network before pruning.
         """
         check_is_fitted(self)
-        how = PrunePlan(tolerance, max_literals, honest)
+        how = PrunePlan(tolerance, max_literals, honest, criterion)
         data, class_weight = self._read_again(X, y, sample_weight)
         plan = self._make_plan(data, self.model_.output, class_weight)
         path = prune(data, plan, self.recipe, self.model_, how)

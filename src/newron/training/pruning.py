@@ -36,6 +36,7 @@ _FOLDS = 5
 _LEAST_ROWS = 20
 _RIDGES = (1.0, 0.1, 0.01)
 _OWN = 0.5  # how much the network's own scores count beside the rows' targets
+CRITERIA = ("loss", "score")
 _KEY = 0x9121E  # sets the seeds apart from those of the fit itself
 
 
@@ -43,13 +44,15 @@ _KEY = 0x9121E  # sets the seeds apart from those of the fit itself
 class PrunePlan:
     """How far to prune.
 
-    ``tolerance`` is in standard errors. With ``honest`` every fold trains a network of
-    its own; without, all folds prune the one network, which has seen their rows.
+    ``tolerance`` and ``criterion`` are as in :meth:`PrunePath.choose`. With ``honest`` every
+    fold trains a network of its own; without, all folds prune the one network, which has
+    seen their rows.
     """
 
     tolerance: float = 1.0
     max_literals: int | None = None
     honest: bool = True
+    criterion: str = "loss"
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -58,6 +61,9 @@ class PrunePlan:
         most = self.max_literals
         if most is not None and (not isinstance(most, Integral) or most < 0):
             raise InputError(f"max_literals: expected None or a number from 0 on, got {most!r}")
+        if self.criterion not in CRITERIA:
+            told = " or ".join(map(repr, CRITERIA))
+            raise InputError(f"criterion: expected {told}, got {self.criterion!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +81,10 @@ class PrunePath:
         Accuracy, or R² of amounts, on rows held out; NaN where none could be.
     error : ndarray
         The standard error of ``score``.
-    loss : ndarray
-        The loss on rows held out.
+    loss, loss_error : ndarray
+        The loss on rows held out, and its standard error.
+    pair_error : ndarray of shape (sizes, sizes)
+        The standard error of the difference of two sizes' scores, on the same rows.
     columns : tuple of tuple of str
         The columns that each model reads.
     chosen : int
@@ -89,6 +97,8 @@ class PrunePath:
     score: Floats
     error: Floats
     loss: Floats
+    loss_error: Floats
+    pair_error: Floats
     columns: tuple[tuple[str, ...], ...]
     chosen: int
     metric: str
@@ -112,6 +122,39 @@ class PrunePath:
     def model(self) -> Model:
         """The model that was chosen."""
         return self[self.chosen]
+
+    def choose(
+        self, tolerance: float = 1.0, max_literals: int | None = None, criterion: str = "loss"
+    ) -> int:
+        """Give the smallest number of literals that is good enough.
+
+        Parameters
+        ----------
+        tolerance : float, default 1.0
+            In standard errors.
+        max_literals : int, optional
+            At most so many.
+        criterion : {"loss", "score"}
+            By "loss", neither loss nor score may be worse than those of the lowest loss by
+            more than the tolerance. By "score", the score may not be lower than the highest
+            by more than the tolerance, in standard errors of their difference on the same
+            rows: shorter, and blind to how sure a network is.
+        """
+        return self.literals[self._place(PrunePlan(tolerance, max_literals, criterion=criterion))]
+
+    def _place(self, how: PrunePlan) -> int:
+        most = np.inf if how.max_literals is None else how.max_literals
+        allowed = np.array(self.literals) <= most
+        if np.isnan(self.score).any():  # nothing was held out
+            return int(np.flatnonzero(allowed)[-1])
+        if how.criterion == "score":
+            best = int(np.argmax(np.where(allowed, self.score, -np.inf)))
+            gap, slack = self.score[best] - self.score, self.pair_error[best]
+            return int(np.argmax(allowed & (gap <= how.tolerance * slack)))
+        best = int(np.argmin(np.where(allowed, self.loss, np.inf)))
+        good = self.loss <= self.loss[best] + how.tolerance * self.loss_error[best]
+        good &= self.score >= self.score[best] - how.tolerance * self.error[best]
+        return int(np.argmax(allowed & good))
 
     def to_frame(self) -> pd.DataFrame:
         """Give the curve as a data frame of pandas, a row for each size."""
@@ -308,31 +351,26 @@ def _judge(path: _Path, data: Data, plan: Plan, split: Split) -> _Judged:
 
 def _choose(path: _Path, judged: list[_Judged], plan: Plan, how: PrunePlan) -> PrunePath:
     n = len(path.models)
-    score = error = loss = np.full(n, np.nan)
-    place = n - 1
-    allowed = np.array(path.literals) <= (np.inf if how.max_literals is None else how.max_literals)
+    score = error = loss = loss_error = np.full(n, np.nan)
+    pair_error = np.full((n, n), np.nan)
     if judged:
-        losses, loss_weight = _gather(path.literals, judged, "loss")
+        loss, loss_error = _average(*_gather(path.literals, judged, "loss"))
         scores, weight = _gather(path.literals, judged, "score")
-        loss, slack = _average(losses, loss_weight)
         score, error = _average(scores, weight)
-        best = int(np.argmin(np.where(allowed, loss, np.inf)))
-        good = loss <= loss[best] + how.tolerance * slack[best]
-        good &= score >= score[best] - how.tolerance * error[best]
-        allowed &= good
-        place = int(np.argmax(allowed))
-    elif not allowed[place]:
-        place = int(np.flatnonzero(allowed)[-1])
-    return PrunePath(
+        pair_error = np.array([_average(scores - own, weight)[1] for own in scores])
+    whole = PrunePath(
         tuple(path.literals),
         score,
         error,
         loss,
+        loss_error,
+        pair_error,
         tuple(list_columns(model) for model in path.models),
-        path.literals[place],
+        path.literals[-1],
         "accuracy" if isinstance(plan.output, Classes) else "r2",
         tuple(path.models),
     )
+    return replace(whole, chosen=whole.choose(how.tolerance, how.max_literals, how.criterion))
 
 
 def _find_least(judged: list[_Judged]) -> float:

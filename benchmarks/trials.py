@@ -1,0 +1,128 @@
+"""Trials that are run in processes, written down as they end, and never run twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+import newron
+from newron.errors import InputError
+
+__all__ = ["Journal", "Trial", "hash_sources", "run_trials"]
+
+Record = dict[str, Any]
+SOURCES = ("model", "training", "estimators", "search")  # what decides a result of newron
+
+
+@dataclass(frozen=True, order=True)
+class Trial:
+    """One model on one split of one table."""
+
+    protocol: str
+    table: str
+    model: str
+    split: int
+
+    def __str__(self) -> str:
+        return f"{self.protocol}/{self.table}/{self.model}/{self.split}"
+
+
+class Journal:
+    """A file with one line of JSON for each trial that ended."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.records: dict[Trial, Record] = {}
+        if path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        text = self.path.read_text(encoding="utf-8")
+        whole, _, torn = text.rpartition("\n")  # a kill tears the last line
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                record = json.loads(line)
+                trial = Trial(**record.pop("trial"))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(
+                    f"{self.path}, line {number}: expected a trial, got {line[:60]!r}; "
+                    "name another journal or mend the line"
+                ) from error
+            self.records[trial] = record
+        if torn:
+            os.truncate(self.path, len(whole.encode()) + bool(whole))
+
+    def add(self, trial: Trial, record: Record) -> None:
+        """Keep a result; it is on the disk before this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps({"trial": vars(trial), **record}, ensure_ascii=False)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.records[trial] = record
+
+
+def hash_sources() -> str:
+    """Give a short name of the code that trains, so that a page can tell what made it."""
+    digest = hashlib.sha256()
+    root = Path(newron.__file__).parent
+    for folder in SOURCES:
+        for file in sorted((root / folder).glob("*.py")):
+            digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def run_trials(
+    trials: Sequence[Trial], work: Mapping[str, Callable[[Trial], Record]], journal: Journal,
+    jobs: int,
+) -> None:  # fmt: skip
+    """Run what the journal does not have; ``work`` has a function for each model.
+
+    A trial that fails is told and kept with its error: one rival's defect must not end
+    the others' run.
+    """
+    code = hash_sources()
+    open_ = [trial for trial in trials if trial not in journal.records]
+    tell(f"{len(trials) - len(open_)} of {len(trials)} trials are in {journal.path}")
+    begin = time.monotonic()
+    calls = (delayed(_try)(work[trial.model], trial) for trial in open_)
+    done: Iterable[tuple[Trial, Record]] = Parallel(jobs, return_as="generator_unordered")(calls)
+    for n, (trial, record) in enumerate(done, 1):
+        journal.add(trial, {**record, "code": code})
+        left = (time.monotonic() - begin) / n * (len(open_) - n)
+        said = record.get("error") or f"{100 * record['accuracy']:.1f} %"
+        tell(f"{n} of {len(open_)}, about {left / 60:.0f} min left: {trial} {said}")
+
+
+def _try(work: Callable[[Trial], Record], trial: Trial) -> tuple[Trial, Record]:
+    warnings.simplefilter("ignore")
+    begin, cpu = time.perf_counter(), time.process_time()
+    try:
+        with threadpool_limits(1):
+            record = work(trial)
+    except Exception as error:
+        traceback.print_exc()
+        record = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+    return trial, {
+        **record,
+        "seconds": round(time.perf_counter() - begin, 3),
+        "cpu_seconds": round(time.process_time() - cpu, 3),
+    }
+
+
+def tell(text: str) -> None:
+    """Show progress."""
+    print(text, file=sys.stderr, flush=True)
