@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.figures.influence import estimate_influence, measure_influence, trace_neurons
-from newron.figures.telling import Mark, find_marks, tell_head, tell_input
+from newron.figures.telling import Mark, find_marks, is_count, tell_head, tell_input
 from newron.figures.writing import write_name
 from newron.model.aggregation import activate, combine_limits
 from newron.model.arithmetic import Floats
@@ -33,7 +33,7 @@ __all__ = ["Axis", "Diagram", "Function", "Input", "Neuron", "Outcome", "read_di
 
 _BINS = 24
 _POINTS = 121
-_FULL = 0.4  # the influence that is drawn as thick as can be, or the largest if more
+_FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
 _MOST_ROWS = 400  # on which influence is measured
 _MOST_VALUES = 12  # of an axis, to be drawn one by one
 
@@ -72,7 +72,8 @@ class Function:
     """One function to be drawn.
 
     ``x`` and ``y`` are the curve of what it adds to its neuron, weight times h; for categories
-    one point each. ``low`` and ``high`` are the ends of its y axis.
+    one point each. ``low`` and ``high`` are the ends of its y axis. ``strength`` is the
+    influence for line widths, beside that of the strongest function.
     """
 
     shape: Shape
@@ -86,6 +87,7 @@ class Function:
     low: float
     high: float
     influence: float
+    strength: float
     bounded: bool
     part: Part | None = None
     place: float = math.nan
@@ -296,6 +298,7 @@ class _DiagramReader:
         self.axes: dict[int, Axis] = {}
         self.reach: list[tuple[float, float]] = []  # of the neurons' values
         self.influence = self._find_influence()
+        self.strongest = max((float(one.max(initial=0.0)) for one in self.influence), default=0.0)
 
     def _find_influence(self) -> list[Floats]:
         if self.rows.few is not None:
@@ -305,7 +308,7 @@ class _DiagramReader:
             weight = 1.0 if shape.weight is None else abs(shape.weight)
             size = weight * (shape.greatest - shape.least)
             sizes[shape.layer - 1].append(size if math.isfinite(size) else 0.0)
-        return [0.4 * found for found in estimate_influence([np.array(s) for s in sizes])]
+        return [_FULL * found for found in estimate_influence([np.array(s) for s in sizes])]
 
     def read(self, title: str | None, max_inputs: int | None) -> Diagram:
         layers = []
@@ -387,7 +390,7 @@ class _DiagramReader:
             n_left_out=len(shapes) - len(kept),
             n_functions=len(shapes),
             density=self._count_totals(layer, signal, low, high, centre),
-            counts=_is_count(layer),
+            counts=is_count(layer),
             stage=stage,
         )
 
@@ -423,6 +426,7 @@ class _DiagramReader:
         low, high = (0.0, weight) if bounded else _find_ends(weight, shape)
         reading = tell_head(shape, self.conditions, self.model, axis.labels)
         place = math.nan if self.row is None else self._get_value(signal)
+        influence = float(self.influence[shape.layer - 1][e])
         return Function(
             shape,
             signal,
@@ -434,7 +438,8 @@ class _DiagramReader:
             weight * h,
             min(low, high),
             max(low, high),
-            float(self.influence[shape.layer - 1][e]),
+            influence,
+            influence / max(_FULL, self.strongest),
             bounded,
             part,
             place,
@@ -487,11 +492,9 @@ class _DiagramReader:
         number, neuron = self.conditions.find_neuron(signal) or (1, 1)
         layer = self.model.layers[number - 1]
         few: tuple[float, ...] = ()
-        if _is_count(layer):
+        if is_count(layer):
             n = int(layer.begin[neuron] - layer.begin[neuron - 1])
-            centre = 0.0 if layer.centre is None else float(layer.centre[neuron - 1])
-            counts = [k - centre for k in range(n + 1)]
-            few = tuple(k for k in counts if low <= k <= high)
+            few = tuple(float(k) for k in range(n + 1) if low <= k <= high)
             few = few if len(few) <= _MOST_VALUES else ()
         values = self.rows.get(signal)
         density = () if values is None else _count(values, low, high, few)
@@ -519,13 +522,6 @@ def _find_limits(aggregation: str, shapes: Sequence[Shape]) -> tuple[float, floa
 def _find_ends(weight: float, shape: Shape) -> tuple[float, float]:
     ends = weight * shape.least, weight * shape.greatest
     return min(0.0, *ends), max(0.0, *ends)
-
-
-def _is_count(layer: Layer) -> bool:
-    """Tell whether the neurons of a layer count how many conditions hold."""
-    crisp = get_processing(layer.processing).crisp
-    plain = layer.aggregation == "sum" and layer.activation == "identity"
-    return crisp and plain and layer.alpha is None
 
 
 def _place_points(axis: Axis, marks: Sequence[float]) -> Floats:

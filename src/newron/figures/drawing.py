@@ -12,6 +12,7 @@ from newron.errors import InputError
 from newron.figures.card import lay_card
 from newron.figures.diagram import Diagram, read_diagram
 from newron.figures.figure import Figure
+from newron.figures.folded import choose_strongest, lay_folded
 from newron.figures.layered import lay_layers
 from newron.figures.metrics import clean
 from newron.figures.narration import describe, tell_subtitle
@@ -27,6 +28,9 @@ Theme = Literal["auto", "light", "dark"]
 _LAYOUTS = ("auto", "layered", "scorecard", "folded")
 _THEMES = ("auto", "light", "dark")
 _MOST_LAYERED = 20  # functions that are drawn in layers; more are folded
+
+
+_LAYERS = {"scorecard": lay_card, "layered": lay_layers, "folded": lay_folded}
 
 
 def draw(
@@ -89,13 +93,15 @@ def draw(
     one = None if row is None else read_row(model, row)
     diagram = read_diagram(model, rows, one, title=title, max_inputs=max_inputs)
     chosen = _choose_layout(diagram, layout)
+    if chosen == "folded":
+        diagram = choose_strongest(diagram)
     diagram = replace(
         diagram,
         title=clean(diagram.title),
         subtitle=tell_subtitle(diagram, chosen),
         row_name=clean(row_name),
     )
-    scene = lay_card(diagram) if chosen == "scorecard" else lay_layers(diagram)
+    scene = _LAYERS[chosen](diagram)
     svg = write_svg(scene, title=diagram.title, description=describe(diagram), theme=theme)
     return Figure(
         svg,

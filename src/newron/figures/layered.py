@@ -19,6 +19,7 @@ from newron.figures.parts import (
     add_outcome,
     add_sum,
     entering_width,
+    find_signal,
     leaving_width,
     make_value,
     place_label,
@@ -231,15 +232,10 @@ def _place_layer(
     for neuron, frames in zip(layer, tiles, strict=True):
         port = _place_neuron(scene, neuron, frames, columns, k, at, ports)
         if not last:
-            ports[_find_signal(diagram, neuron)] = port
+            ports[find_signal(diagram, neuron)] = port
         else:
             ports[-neuron.number] = port
     return at + columns.sums[k] + columns.hidden[k] + (0.8 if last else 1.0) * columns.gap
-
-
-def _find_signal(diagram: Diagram, neuron: Neuron) -> int:
-    before = sum(layer.n_neurons for layer in diagram.model.layers[: neuron.layer - 1])
-    return len(diagram.model.schema) + before + neuron.number - 1
 
 
 def _place_neuron(

@@ -31,7 +31,7 @@ def _tell_decision(diagram: Diagram, layout: str) -> str:
         add = "Add the points of every condition that holds:"
         return f"{add} {second} from {write_limit(neuron)} on, otherwise {first}."
     what = "the last sum" if neuron.aggregation == "sum" else f"the last {neuron.aggregation}"
-    return f"{second} where {what} is at least {write_limit(neuron)}, otherwise {first}."
+    return f"Says {second} where {what} is at least {write_limit(neuron)}, otherwise {first}."
 
 
 def describe(diagram: Diagram) -> str:

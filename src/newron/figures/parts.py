@@ -41,10 +41,12 @@ __all__ = [
     "add_outcome",
     "add_sum",
     "entering_width",
+    "find_signal",
     "leaving_width",
     "make_value",
     "place_label",
     "tell_counts",
+    "tell_fold",
     "wrap",
     "write_limit",
     "write_total",
@@ -115,14 +117,32 @@ def make_value(function: Function, x: float, y: float, *, end: bool = False) -> 
     return Label(x, y, text, "value", anchor, style if end else f"halo {style}", "", key)
 
 
+def find_signal(diagram: Diagram, neuron: Neuron) -> int:
+    """Give the number by which functions read a neuron."""
+    before = sum(layer.n_neurons for layer in diagram.model.layers[: neuron.layer - 1])
+    return len(diagram.model.schema) + before + neuron.number - 1
+
+
+def tell_fold(neuron: Neuron) -> str:
+    """Say what the folded functions of a neuron add for the row."""
+    if neuron.stage is None or not neuron.folded:
+        return ""
+    if neuron.counts:
+        return f"{sum(function.on for function in neuron.folded)} hold"
+    if neuron.aggregation not in ("sum", "mean"):
+        return ""
+    added = sum(function.added for function in neuron.folded)
+    return f"add {write_amount(added, neuron.high - neuron.low)}"
+
+
 def leaving_width(function: Function) -> float:
     """Give the width of the edge out of a function."""
-    return edge_width(function.influence)
+    return edge_width(function.strength)
 
 
 def entering_width(function: Function) -> float:
     """Give the width of the edge into it: the influence is the function's, not its input's."""
-    return round(1.0 + 0.3 * (edge_width(function.influence) - 1.0), 2)
+    return round(1.0 + 0.3 * (edge_width(function.strength) - 1.0), 2)
 
 
 # ---- activations ----
@@ -137,7 +157,8 @@ def add_activation(scene: Scene, diagram: Diagram, neuron: Neuron, frame: Frame)
     at = None
     if outcome is not None and neuron.stage is not None:
         at = neuron.stage.total, outcome.probabilities[1]
-    scene.add(_draw_activation(neuron, frame, sigmoid, marks, at, ("100 %", "0 %")))
+    ends = ("100 %", "0 %") if frame.width > 90 else ("1", "0")
+    scene.add(_draw_activation(neuron, frame, sigmoid, marks, at, ends))
 
 
 def add_hidden_activation(scene: Scene, neuron: Neuron, frame: Frame) -> None:

@@ -91,7 +91,7 @@ class Edge:
     y1: float
     width: float
     on: bool = False
-    form: Literal["across", "down", "straight", "gutter", "elbow", "turn"] = "across"
+    form: Literal["across", "down", "straight", "gutter", "elbow", "rise", "turn"] = "across"
     style: str = ""
     attributes: Attributes = field(default_factory=dict)
 

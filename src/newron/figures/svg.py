@@ -96,6 +96,8 @@ def _find_path(edge: Edge) -> str:
         return f"M{x0} {y0}Q{x1} {y0} {x1} {_number(edge.y0 + 22)}V{y1}"
     if edge.form == "elbow":
         return f"M{x0} {y0}Q{x1} {y0} {x1} {y1}"
+    if edge.form == "rise":  # sideways, then up
+        return f"M{x0} {y0}H{_number(edge.x1 - 20)}Q{x1} {y0} {x1} {_number(edge.y0 - 20)}V{y1}"
     if edge.form == "turn":  # down, then sideways
         return f"M{x0} {y0}Q{x0} {y1} {_number(edge.x0 - 20)} {y1}H{x1}"
     if edge.form == "down":

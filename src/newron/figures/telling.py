@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from newron.figures.metrics import clean
 from newron.figures.writing import write_exact, write_name, write_place
 from newron.model.model import Model
+from newron.model.network import Layer
 from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.reading.condition import Conditions
-from newron.reading.margin import tell_reading
 from newron.reading.row import get_value
 from newron.reading.shapes import Shape
 from newron.rules.axis import quote
 
-__all__ = ["Mark", "find_marks", "tell_head", "tell_input"]
+__all__ = ["Mark", "find_marks", "is_count", "tell_head", "tell_input"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,13 @@ def find_marks(shape: Shape, crisp: bool) -> tuple[Mark, ...]:
     return tuple(Mark(p, write_exact(p) if exact else write_place(p, span)) for p in inside)
 
 
+def is_count(layer: Layer) -> bool:
+    """Tell whether the neurons of a layer count how many conditions hold."""
+    crisp = get_processing(layer.processing).crisp
+    plain = layer.aggregation == "sum" and layer.activation == "identity"
+    return crisp and plain and layer.alpha is None and layer.centre is None
+
+
 def tell_head(shape: Shape, conditions: Conditions, model: Model, labels: tuple[str, ...]) -> str:
     """Say what a function asks of what it reads, without the name of that."""
     if get_processing(model.layers[shape.layer - 1].processing).crisp:
@@ -57,8 +64,10 @@ def _tell_condition(shape: Shape, conditions: Conditions, model: Model) -> str:
     asked = conditions.read(shape.layer, shape.function)
     if source < len(model.schema):
         return clean(asked.text.removeprefix(f"{quote(model.schema.names[source])} "))
-    if asked.counted is None:
-        return asked.text.removeprefix(f"{conditions.names[source]} ")
+    number, _ = conditions.find_neuron(source) or (1, 1)
+    if asked.counted is None or not is_count(model.layers[number - 1]):
+        sign = "≥" if model.layers[shape.layer - 1].w[shape.function, 0] > 0.0 else "≤"
+        return f"{sign} {write_exact(shape.threshold or 0.0)}"
     if asked.counted == 1:
         return "does not hold" if asked.text.startswith("not ") else "holds"
     if asked.limit is None:
@@ -103,4 +112,8 @@ def _tell_curve(shape: Shape) -> str:
 
 def tell_input(column: Column, value: float) -> str:
     """Write the value of a row in a column, with its unit."""
-    return write_name(tell_reading(get_value(column, value), column))
+    known = get_value(column, value)
+    if column.categories is None and isinstance(known, float):
+        unit = f" {column.unit}" if column.unit else ""
+        return write_name(f"{write_exact(known)}{unit}")
+    return "missing" if known is None else write_name(known)

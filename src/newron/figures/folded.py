@@ -1,0 +1,300 @@
+"""Large networks: a row for each neuron with its strongest functions, the rest in a chip.
+
+A network with one hidden layer and one output has its output layer beside the rows. Any
+other has a section of rows for each layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from newron.figures.diagram import Diagram, Function, Neuron
+from newron.figures.metrics import split
+from newron.figures.palette import SIZES
+from newron.figures.parts import (
+    MARGIN,
+    WIDTH,
+    add_activation,
+    add_boxes,
+    add_heading,
+    add_hidden_activation,
+    add_legend,
+    add_outcome,
+    add_sum,
+    entering_width,
+    find_signal,
+    leaving_width,
+    make_value,
+    place_label,
+    tell_fold,
+)
+from newron.figures.plot import Frame, draw_function
+from newron.figures.shapes import Attributes, Edge, Label, Rect, Scene
+from newron.figures.writing import write_points
+
+__all__ = ["choose_strongest", "lay_folded"]
+
+_PITCH, _BETWEEN_ROWS = 108.0, 16.0
+_TILE, _BETWEEN_TILES, _PLOT = 105.0, 16.0, 28.0
+_STEP = _TILE + _BETWEEN_TILES
+_CHIP, _SUM = 88.0, 54.0
+_BESIDE, _SECTION = 5, 7  # tiles on a line
+_MOST_NEURONS = 12  # of a layer
+_MOST_LINES = 2  # of tiles, of an output
+_TOP = 146.0
+
+
+def choose_strongest(diagram: Diagram) -> Diagram:
+    """Fold all but the strongest neurons of each hidden layer, and their strongest functions."""
+    hidden = diagram.layers[:-1]
+    kept = {neuron.key for layer in hidden for neuron in _choose_neurons(diagram, layer)}
+    signals = {find_signal(diagram, n) for layer in hidden for n in layer if n.key not in kept}
+    last, beside = len(diagram.model.layers), _is_beside(diagram)
+    most = _BESIDE if beside else _SECTION
+
+    def choose(neuron: Neuron) -> list[Function]:
+        if neuron.layer < last and neuron.key not in kept:
+            return []
+        known = [f for f in neuron.functions if f.signal not in signals]
+        if neuron.layer < last:
+            return _sort(known)[:most]
+        if not beside:
+            return _sort(known)[: most * (_MOST_LINES if len(diagram.outputs) <= 2 else 1)]
+        direct = [f for f in known if f.signal in diagram.inputs]
+        return [f for f in known if f not in direct] + _sort(direct)[: most * _MOST_LINES]
+
+    return diagram.fold(choose)
+
+
+def _choose_neurons(diagram: Diagram, layer: Sequence[Neuron]) -> list[Neuron]:
+    """Give the neurons on whose functions most hangs, in their order."""
+    read: dict[int, float] = {}
+    for function in diagram.functions:
+        read[function.signal] = read.get(function.signal, 0.0) + function.influence
+
+    def get_strength(neuron: Neuron) -> float:
+        return read.get(find_signal(diagram, neuron), 0.0)
+
+    strongest = sorted(layer, key=get_strength, reverse=True)[:_MOST_NEURONS]
+    return [neuron for neuron in layer if neuron in strongest]
+
+
+def _sort(functions: Iterable[Function]) -> list[Function]:
+    return sorted(functions, key=lambda f: (-f.influence, -f.size))
+
+
+def _is_beside(diagram: Diagram) -> bool:
+    """Tell whether the output layer has its place beside the hidden one."""
+    return len(diagram.layers) == 2 and len(diagram.layers[-1]) == 1 and diagram.classes is not None
+
+
+def lay_folded(diagram: Diagram) -> Scene:
+    """Lay a large network out in rows of neurons."""
+    scene = Scene(WIDTH, 0)
+    add_heading(scene, diagram)
+    bottom = _lay_beside(scene, diagram) if _is_beside(diagram) else _lay_sections(scene, diagram)
+    scene.height = add_legend(scene, diagram, bottom + 34) + 22
+    return scene
+
+
+# ---- rows ----
+
+
+def _place_row(
+    scene: Scene, neuron: Neuron, functions: Sequence[Function], y: float, per_line: int
+) -> float:
+    """Draw the tiles of a neuron and its chip on a panel; give the height."""
+    n_lines = max(1, -(-len(functions) // per_line))
+    height = n_lines * _PITCH
+    end = MARGIN + per_line * _STEP
+    scene.panels.append(Rect(MARGIN - 10, y - 4, end + _CHIP + 6 - MARGIN + 10, height, "panel", 8))
+    for k, function in enumerate(functions):
+        _place_tile(scene, function, MARGIN + k % per_line * _STEP, y + k // per_line * _PITCH)
+    if neuron.folded or neuron.n_left_out:
+        _place_chip(scene, neuron, end, y + height / 2 - 47)
+    return height
+
+
+def _place_tile(scene: Scene, function: Function, x: float, y: float) -> None:
+    lines = split(function.name, _TILE, SIZES["note"])
+    for k, line in enumerate(lines):
+        scene.add(Label(x, y + 10 + 13.5 * k, line, "note", title=function.name))
+    room = _TILE
+    if function.part is not None:
+        value = make_value(function, x + _TILE, y + 40, end=True)
+        scene.add(value)
+        room -= value.width + 6
+    elif function.shape.weight is not None and function.bounded:
+        weight = Label(x + _TILE, y + 40, write_points(function.weight), "cond", "end", "m")
+        scene.add(weight)
+        room -= weight.width + 6
+    scene.add(place_label(x, y + 40, function.reading, "cond", room, "b"))
+    scene.add(draw_function(function, Frame(x, y + 47, _TILE, _PLOT), y_ticks=False))
+    key: Attributes = {"data-fn": function.key}
+    width, ends = leaving_width(function), (x + 2, x + _TILE - 2)
+    line_y = y + 100.5
+    scene.add(Edge(ends[0], line_y, ends[1], line_y, width, function.on, "straight", "", key))
+
+
+def _place_chip(scene: Scene, neuron: Neuron, x: float, y: float) -> None:
+    middle, n = x + _CHIP / 2, len(neuron.folded)
+    names = ", ".join(dict.fromkeys(function.name for function in neuron.folded))
+    scene.add(Rect(x, y, _CHIP, 86, "chip", 6.0, f"folded: {names}" if n else ""))
+    lines = (
+        [(f"+{n}", "out", ""), ("small one" if n == 1 else "small ones", "note", "m")] if n else []
+    )
+    told = tell_fold(neuron)
+    lines += [(told, "note", "")] if told else []
+    if neuron.n_left_out:
+        lines.append((f"{neuron.n_left_out} without effect", "tick", "m"))
+    top = y + 43 - 9.5 * len(lines) + 13
+    for k, (text, size, style) in enumerate(lines):
+        label = place_label(middle, top + 19 * k, text, size, _CHIP - 6, style, anchor="middle")
+        scene.add(label)
+
+
+# ---- the output layer beside the hidden one ----
+
+
+def _lay_beside(scene: Scene, diagram: Diagram) -> float:
+    hidden, last = diagram.layers[0], diagram.layers[1][0]
+    rows = [neuron for neuron in hidden if neuron.functions]
+    read = {find_signal(diagram, neuron): _find_readers(diagram, last, neuron) for neuron in rows}
+    direct = [f for f in last.functions if f.signal not in read]
+    heights = [_PITCH * max(1, len(readers)) for readers in read.values()]
+    fold = MARGIN + _BESIDE * _STEP
+    plot = fold + _CHIP + 20 + _SUM + 56
+    end = WIDTH - MARGIN - 158
+    body = sum(heights) + _BETWEEN_ROWS * len(heights)
+    total = Frame(end, _TOP + max(body, 200) / 2 - 60, 50, 80)
+    _place_heads(scene, (MARGIN, "strongest functions of each neuron"), (plot, "output layer"))
+    y, port = _TOP, 0
+    n_ports = max(len(last.functions), 1)
+    for neuron, height, readers in zip(rows, heights, read.values(), strict=True):
+        _place_row(scene, neuron, neuron.functions, y, _BESIDE)
+        middle = y + _PITCH / 2 - 4
+        box = Frame(fold + _CHIP + 20, middle - 28, _SUM, 56)
+        _connect(scene, neuron, fold + _CHIP + 6, box)
+        for k, function in enumerate(readers):
+            goal = total.middle + (port - (n_ports - 1) / 2) * min(8.0, 64 / n_ports)
+            frame = Frame(plot, y + k * _PITCH + 30, 116, 40)
+            _place_reader(scene, function, frame, box, (total.x, goal))
+            port += 1
+        y += height + _BETWEEN_ROWS
+    if direct or last.folded or last.n_left_out:
+        y = _place_direct(scene, last, direct, y, total)
+    add_sum(scene, last, total)
+    act = Frame(WIDTH - MARGIN - 70, total.y, 70, 80)
+    scene.add(
+        Edge(total.right, total.middle, act.x, total.middle, 4.0, diagram.outcome is not None)
+    )
+    add_activation(scene, diagram, last, act)
+    bottom = add_outcome(scene, diagram, last, act.right, act.bottom + 30, 120, anchor="end")
+    return max(y, bottom) + _tell_rest(scene, hidden, max(y, bottom))
+
+
+def _find_readers(diagram: Diagram, last: Neuron, neuron: Neuron) -> list[Function]:
+    return [f for f in last.functions if f.signal == find_signal(diagram, neuron)]
+
+
+def _place_heads(scene: Scene, *heads: tuple[float, str]) -> None:
+    for x, text in heads:
+        scene.add(Label(x, _TOP - 26, text, "head", style="m"))
+
+
+def _connect(scene: Scene, neuron: Neuron, x: float, box: Frame) -> None:
+    """Draw the sum of a row and the line from its panel."""
+    scene.add(Edge(x, box.middle, box.x, box.middle, 4.0, neuron.stage is not None, "straight"))
+    add_sum(scene, neuron, box)
+    scene.add(Label(box.x + box.width / 2, box.y - 7, neuron.name, "name", "middle"))
+
+
+def _place_reader(
+    scene: Scene, function: Function, frame: Frame, box: Frame, goal: tuple[float, float]
+) -> None:
+    """Draw a function of the output that reads a row's sum."""
+    key: Attributes = {"data-fn": function.key}
+    left = frame.x - 40
+    scene.panels.append(Rect(left, frame.y - 34, frame.width + 50, _PITCH - 4, "panel", 8.0))
+    scene.add(place_label(frame.x, frame.y - 7, function.reading, "cond", frame.width, "b"))
+    scene.add(draw_function(function, frame))
+    thin, thick, on = entering_width(function), leaving_width(function), function.on
+    scene.add(Edge(box.right, box.middle, left, frame.middle, thin, on, attributes=key))
+    scene.add(Edge(frame.right, frame.middle, *goal, thick, on, attributes=key))
+    if function.part is not None:
+        above = goal[1] >= frame.middle - 1
+        y = frame.middle - 7 if above else frame.middle + 17
+        scene.add(make_value(function, frame.right + 6, y))
+
+
+def _place_direct(
+    scene: Scene, last: Neuron, direct: Sequence[Function], y: float, total: Frame
+) -> float:
+    """Draw the functions of the output that read inputs, and the line from their panel."""
+    scene.add(Label(MARGIN, y + 16, "read by the output itself", "head", style="m"))
+    y += 36
+    height = _place_row(scene, last, direct, y, _BESIDE)
+    x = MARGIN + _BESIDE * _STEP + _CHIP + 6
+    middle = y + height / 2 - 4
+    goal = total.x + total.width / 2
+    on = last.stage is not None
+    scene.add(Edge(x, middle, goal, total.bottom, 3.0, on, "rise"))
+    return y + height + _BETWEEN_ROWS
+
+
+def _tell_rest(scene: Scene, layer: Sequence[Neuron], y: float) -> float:
+    """Say how many neurons are folded whole; give the height of the line."""
+    folded = [neuron for neuron in layer if not neuron.functions]
+    if not folded:
+        return 0.0
+    n = sum(len(neuron.folded) for neuron in folded)
+    names = ", ".join(neuron.name for neuron in folded)
+    text = f"+{len(folded)} small neurons, folded with their {n} functions: {names}"
+    scene.add(place_label(MARGIN, y + 12, text, "note", WIDTH - 2 * MARGIN, "m"))
+    return 20.0
+
+
+# ---- a section for each layer ----
+
+
+def _lay_sections(scene: Scene, diagram: Diagram) -> float:
+    y, n = _TOP - 26, len(diagram.layers)
+    fold = MARGIN + _SECTION * _STEP
+    places: list[tuple[float, float]] = []
+    for k, layer in enumerate(diagram.layers, 1):
+        head = "output layer" if k == n else f"layer {k}: strongest functions of each neuron"
+        scene.add(Label(MARGIN, y, head, "head", style="m"))
+        y += 26
+        for neuron in layer:
+            if not neuron.functions and k < n:
+                continue
+            height = _place_row(scene, neuron, neuron.functions, y, _SECTION)
+            box = Frame(fold + _CHIP + 20, y + height / 2 - 32, _SUM, 56)
+            _connect(scene, neuron, fold + _CHIP + 6, box)
+            places.append((box.right, box.middle))
+            if neuron.activation != "identity":
+                _place_hidden(scene, neuron, box)
+            y += height + _BETWEEN_ROWS
+        y += _tell_rest(scene, layer, y) if k < n else 0.0
+        y += 26
+    return max(y - 26, _place_output(scene, diagram, places))
+
+
+def _place_hidden(scene: Scene, neuron: Neuron, box: Frame) -> None:
+    frame = Frame(box.right + 14, box.middle - 18, 46, 36)
+    on = neuron.stage is not None
+    scene.add(Edge(box.right, box.middle, frame.x, box.middle, 2.0, on, "straight"))
+    add_hidden_activation(scene, neuron, frame)
+
+
+def _place_output(scene: Scene, diagram: Diagram, places: Sequence[tuple[float, float]]) -> float:
+    last = diagram.layers[-1]
+    mine = places[len(places) - len(last) :]
+    if len(last) > 1 or diagram.classes is None:
+        add_boxes(scene, diagram, mine, WIDTH - MARGIN - 104, 92)
+        return mine[-1][1] + 40
+    x, y = mine[0]
+    act = Frame(WIDTH - MARGIN - 70, y - 40, 70, 80)
+    scene.add(Edge(x, y, act.x, y, 4.0, diagram.outcome is not None, "straight"))
+    add_activation(scene, diagram, last[0], act)
+    return add_outcome(scene, diagram, last[0], act.right, act.bottom + 30, 150, anchor="end")
