@@ -6,6 +6,7 @@ from newron.errors import InputError
 from newron.exports.file import Export
 from newron.exports.javascript import print_javascript
 from newron.exports.program import make_program
+from newron.exports.python import print_python
 from newron.exports.reading import read_rules
 from newron.model.model import Model
 from newron.rules.extraction import extract
@@ -13,7 +14,8 @@ from newron.rules.ruleset import RuleSet
 
 __all__ = ["TARGETS", "export"]
 
-TARGETS = ("javascript",)
+_PRINTERS = {"javascript": (print_javascript, ".js"), "python": (print_python, ".py")}
+TARGETS = tuple(_PRINTERS)
 
 
 def export(
@@ -40,8 +42,8 @@ def export(
         raise InputError(f"expected a target among {', '.join(TARGETS)}, got {to!r}")
     called = "model" if name is None else name
     reading = None if rules is False else read_rules(model, _find_rules(model, rules))
-    text = print_javascript(make_program(model), called, reading)
-    return Export(text.encode(), to, ".js")
+    write, suffix = _PRINTERS[to]
+    return Export(write(make_program(model), called, reading).encode(), to, suffix)
 
 
 def _find_rules(model: Model, rules: bool | RuleSet) -> RuleSet:

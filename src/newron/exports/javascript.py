@@ -6,16 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from newron._version import __version__
 from newron.exports.definitions import Definition, collect_definitions
 from newron.exports.expression import Key, Lookup, Step
-from newron.exports.printing import ATOM, Infix, Printed, quote_note
+from newron.exports.metadata import describe_model, describe_rules, write_head
+from newron.exports.printing import ATOM, Infix, Printed
 from newron.exports.program import Program
+from newron.exports.quoting import quote_json, quote_note, write_data
 from newron.exports.reading import Reading
 from newron.model.description import format_number
-from newron.model.network import Layer
-from newron.model.output import Classes
-from newron.model.schema import Column
 
 __all__ = ["print_javascript"]
 
@@ -29,17 +27,9 @@ _FUNCTIONS = {"abs": "Math.abs", "min": "Math.min", "max": "Math.max"}
 
 def print_javascript(program: Program, name: str, reading: Reading | None = None) -> str:
     """Give the text of an ES module; with rules ``explain`` tells which of them decided."""
-    head = [
-        f"// {quote_note(name)}: a network of newron {__version__},",
-        f"// fingerprint {program.model.fingerprint}. Made by a program: edits are lost.",
-        "//",
-        "// predict(row), predictProba(row), scores(row) and explain(row) take an object with a",
-        "// value for each column, or an array in the order of the columns. null, undefined and",
-        "// NaN are missing; so is a category that is not listed.",
-    ]
     parts = [
-        "\n".join(head),
-        f"export const model = {_write_json(_describe(program, name))};",
+        f"{write_head(program, name, '//')}\n{_USE}",
+        f"export const model = {write_data(describe_model(program, name), _write_atom)};",
         _READ,
         *(_print_definition(one) for one in collect_definitions(program.expressions)),
         _print_compute(program),
@@ -52,88 +42,12 @@ def print_javascript(program: Program, name: str, reading: Reading | None = None
     return "\n\n".join(parts) + "\n"
 
 
-# ---- values ----
-
-
-def _write_json(value: Any, indent: str = "") -> str:
-    """Write plain data, a line for whatever fits into one."""
-    flat = _write_value(value)
-    if len(flat) + len(indent) <= 96 or not isinstance(value, dict | list):
-        return flat
-    deeper = indent + "  "
-    if isinstance(value, dict):
-        inner = [f"{_write_value(key)}: {_write_json(x, deeper)}" for key, x in value.items()]
-        opening, closing = "{", "}"
-    else:
-        inner = [_write_json(x, deeper) for x in value]
-        opening, closing = "[", "]"
-    lines = ",\n".join(deeper + part for part in inner)
-    return f"{opening}\n{lines},\n{indent}{closing}"
-
-
-def _write_value(value: Any) -> str:
-    if isinstance(value, dict):
-        inner = ", ".join(f"{_write_value(k)}: {_write_value(v)}" for k, v in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_write_value, value))}]"
+def _write_atom(value: Any) -> str:
+    if isinstance(value, str):
+        return quote_json(value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _SAFE:
         return f"{value}n"
-    # Escaped so that no string ends the script of a page that the module is put into.
-    return json.dumps(value).replace("<", "\\u003c")
-
-
-def _describe(program: Program, name: str) -> dict[str, Any]:
-    """Give what a page needs to draw the model."""
-    model, output = program.model, program.model.output
-    return {
-        "name": name,
-        "newron": __version__,
-        "fingerprint": model.fingerprint,
-        "columns": [_describe_column(column) for column in model.schema.columns],
-        "layers": [
-            _describe_layer(layer, [step.note for step in stage.neurons])
-            for layer, stage in zip(model.layers, program.stages, strict=True)
-        ],
-        "classes": list(output.labels) if isinstance(output, Classes) else None,
-        "targets": None if isinstance(output, Classes) else list(output.names),
-    }
-
-
-def _describe_column(column: Column) -> dict[str, Any]:
-    return {
-        "name": column.name,
-        "unit": column.unit,
-        "low": column.low,
-        "high": column.high,
-        "values": None if column.values is None else list(column.values),
-        "categories": None if column.categories is None else list(column.categories),
-        "gaps": column.gaps,
-    }
-
-
-def _describe_layer(layer: Layer, names: Sequence[str]) -> dict[str, Any]:
-    """Tell a layer; a source is the number of a column, or of a neuron after all columns."""
-    return {
-        "processing": layer.processing,
-        "aggregation": layer.aggregation,
-        "activation": layer.activation,
-        "neurons": [
-            {"name": name, "centre": 0.0 if layer.centre is None else float(layer.centre[j])}
-            for j, name in enumerate(names)
-        ],
-        "functions": [
-            {
-                "neuron": int(layer.target[e]),
-                "source": int(layer.source[e]),
-                "weight": None if layer.alpha is None else float(layer.alpha[e]),
-            }
-            for e in range(len(layer.source))
-        ],
-    }
-
-
-# ---- code ----
+    return json.dumps(value)
 
 
 class _JavaScript(Infix):
@@ -223,6 +137,12 @@ def _print_step(step: Step) -> str:
     note = f" // {quote_note(step.note)}" if step.note else ""
     return f"  {_PRINTER.print_value(step.key)} = {_PRINTER.print(step.expression)};{note}"
 
+
+_USE = """\
+//
+// predict(row), predictProba(row), scores(row) and explain(row) take an object with a
+// value for each column, or an array in the order of the columns. null, undefined and
+// NaN are missing; so is a category that is not listed."""
 
 _READ = """\
 // A row as numbers: categories by their place in the list, NaN for what is missing.
@@ -326,15 +246,6 @@ def _print_answers(program: Program, *, rules: bool) -> list[str]:
 def _print_rules(reading: Reading) -> list[str]:
     """Print the rules, and the function that tells which hold for a row."""
     decides = reading.default is not None
-    told = {
-        "form": reading.ruleset.form,
-        "text": reading.ruleset.to_text(notes=False),
-        "proof": str(reading.ruleset.proof),
-        "rules": [
-            {"text": record["rule"], "prediction": record["prediction"]}
-            for record in reading.ruleset.to_records()
-        ],
-    }
     deciding = "holds.indexOf(true)" if decides else "null"
     follow = [
         "// Which rules hold, and the place of the one that decides; where rules add points none",
@@ -348,4 +259,5 @@ def _print_rules(reading: Reading) -> list[str]:
         f"  return {{ inside, holds, deciding: {deciding} }};",
         "}",
     ]
-    return [f"export const rules = {_write_json(told)};", "\n".join(follow)]
+    told = write_data(describe_rules(reading), _write_atom)
+    return [f"export const rules = {told};", "\n".join(follow)]

@@ -1,9 +1,7 @@
-"""What the printers of programming languages share: infix operators, brackets, notes."""
+"""What the printers of programming languages share: infix operators and brackets."""
 
 from __future__ import annotations
 
-import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
@@ -25,31 +23,15 @@ from newron.exports.expression import (
     Value,
 )
 
-__all__ = ["Infix", "Printed", "quote_note"]
+__all__ = ["ATOM", "COMPARE", "Infix", "Printed"]
 
 WIDTH = 88  # from here on a sum is told on several lines
 
 # How tightly operators bind, the loosest first.
-_CHOICE, _OR, _AND, _COMPARE, _SUM, _PRODUCT, _SIGN, ATOM = range(8)
+_CHOICE, _OR, _AND, COMPARE, _SUM, _PRODUCT, _SIGN, ATOM = range(8)
 
 Printed = tuple[str, int]
 """A text, and how tightly its outermost operator binds."""
-
-_PLAIN = re.compile(r"[\w .,()%°/+-]*")
-
-
-def quote_note(text: str) -> str:
-    r"""Write any text so that it stays one harmless line of a comment in every language.
-
-    Examples
-    --------
-    >>> print(quote_note("chest pain"), quote_note("a*/;</script>"))
-    chest pain "a*\/;\u003c/script>"
-    """
-    if _PLAIN.fullmatch(text) and text.isprintable() and not text.endswith(" "):
-        return text
-    # In quotes no line ends with a backslash, which would go on with the next line in C.
-    return json.dumps(text).replace("<", "\\u003c").replace("*/", "*\\/")
 
 
 class Infix(ABC):
@@ -57,6 +39,8 @@ class Infix(ABC):
 
     also, either = "&&", "||"
     truths = "false", "true"
+    fold = "\n    "
+    """How a line goes on, one step deeper than statements are."""
 
     def print(self, node: Expression | Condition) -> str:
         """Give the text of an expression or a condition."""
@@ -144,7 +128,7 @@ class Infix(ABC):
                 part, minus = turned, not minus
             lines.append(f"{'-' if minus else '+'} {self._wrap(part, _PRODUCT)}")
         flat = " ".join(lines)
-        return flat if len(flat) <= WIDTH else "\n    ".join(lines)
+        return flat if len(flat) <= WIDTH else self.fold.join(lines)
 
     def _print_choice(self, node: Choice) -> str:
         text = self._wrap(node.otherwise, _CHOICE)
@@ -156,7 +140,7 @@ class Infix(ABC):
     def _print_condition(self, node: Condition) -> Printed:
         if isinstance(node, Compare):
             left, right = self._wrap(node.left, _SUM), self._wrap(node.right, _SUM)
-            return f"{left} {node.sign} {right}", _COMPARE
+            return f"{left} {node.sign} {right}", COMPARE
         if isinstance(node, IsMissing):
             return self.print_missing(node.column), ATOM
         if isinstance(node, OneOf):
@@ -168,10 +152,10 @@ class Infix(ABC):
         word, level = (self.also, _AND) if isinstance(node, AllOf) else (self.either, _OR)
         lines = [self._wrap(part, level + 1) for part in node.parts]
         flat = f" {word} ".join(lines)
-        return flat if len(flat) <= WIDTH else f"\n    {word} ".join(lines), level
+        return flat if len(flat) <= WIDTH else f"{self.fold}{word} ".join(lines), level
 
     def _print_some(self, node: Some) -> str:
-        total = self.print_count([self._wrap(part, _COMPARE) for part in node.parts])
+        total = self.print_count([self._wrap(part, COMPARE) for part in node.parts])
         asked = []
         if node.low == node.high:
             return f"{total} == {node.low}"
