@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from newron.figures.diagram import Diagram, Function, Neuron
-from newron.figures.metrics import measure
+from newron.figures.metrics import fit, measure
 from newron.figures.palette import SIZES
 from newron.figures.parts import (
     MARGIN,
@@ -19,6 +19,7 @@ from newron.figures.parts import (
     add_legend,
     add_outcome,
     add_sum,
+    caption_sum,
     leaving_width,
     place_label,
     wrap,
@@ -27,8 +28,9 @@ from newron.figures.plot import Frame, draw_function, list_values
 from newron.figures.shapes import Attributes, Edge, Label, Line, Rect, Scene
 from newron.figures.writing import write_amount, write_points, write_share
 from newron.model.arithmetic import sigmoid
+from newron.reading.sentence import shorten
 
-__all__ = ["lay_card", "order_card"]
+__all__ = ["add_points", "lay_card", "order_card"]
 
 _PITCH, _PLOT = 63.0, 32.0
 _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
@@ -70,16 +72,10 @@ def lay_card(diagram: Diagram) -> Scene:
     if neuron.folded:
         y = _TOP + len(functions) * _PITCH
         _place_folded(scene, neuron, y, middle + (n_lines - 1) / 2 * step)
-    add_sum(scene, neuron, box, caption=_caption(neuron))
+    add_sum(scene, neuron, box, caption=caption_sum(neuron, last=True) or "points")
     bottom = max(bottom, _place_output(scene, diagram, neuron, box))
     scene.height = _place_notes(scene, diagram, bottom + 30) + 22
     return scene
-
-
-def _caption(neuron: Neuron) -> str:
-    if not neuron.functions and not neuron.folded:
-        return f"always {write_amount(neuron.low)}"
-    return "points" if neuron.aggregation == "sum" else ""
 
 
 def _place_heads(scene: Scene, diagram: Diagram) -> None:
@@ -122,15 +118,19 @@ def add_points(scene: Scene, function: Function, x: float, y: float) -> None:
     state = " on" if function.on else ""
     key: Attributes = {"data-fn": function.key}
     scene.add(Rect(x - _PILL / 2, y - 12, _PILL, 24, f"pill{state}", 12.0, "", key))
-    text = write_points(function.weight) if function.bounded else _tell_span(function)
+    text = fit(_tell_points(function), _PILL - 6, SIZES["value"], bold=True)
+    if not function.crisp and function.part is not None:
+        key = {**key, "data-part": function.key}
     scene.add(Label(x, y + 4.5, text, "value", "middle", f"points{state}", "", key))
 
 
-def _tell_span(function: Function) -> str:
-    """Tell what an unbounded function adds for the row, or which way it goes."""
+def _tell_points(function: Function) -> str:
+    """Write the weight of a condition; of a curve what it adds for the row, or can add."""
+    if function.crisp or (function.part is None and function.bounded):
+        return write_points(function.weight)
     if function.part is not None:
         return write_amount(function.added, function.high - function.low)
-    return "↗" if function.shape.rises == (function.weight > 0) else "↘"
+    return shorten(function.high - function.low, 2)
 
 
 def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
@@ -149,7 +149,7 @@ def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
 
 def _place_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Frame) -> float:
     if diagram.classes is None:
-        add_boxes(scene, diagram, [(box.right, box.middle)], 1056.0, 116.0)
+        add_boxes(scene, diagram, {0: (box.right, box.middle)}, 1056.0, 116.0)
         return box.bottom + 40
     frame = Frame(1056.0, box.middle - 48, 116.0, 96.0)
     scene.add(Edge(box.right, box.middle, frame.x, box.middle, 4.0, diagram.outcome is not None))

@@ -34,7 +34,7 @@ __all__ = ["Axis", "Diagram", "Function", "Input", "Neuron", "Outcome", "read_di
 _BINS = 24
 _POINTS = 121
 _FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
-_MOST_ROWS = 400  # on which influence is measured
+_MOST_WORK, _LEAST_ROWS = 400_000, 200  # functions times rows, to measure influence
 _MOST_VALUES = 12  # of an axis, to be drawn one by one
 
 
@@ -88,6 +88,7 @@ class Function:
     high: float
     influence: float
     strength: float
+    crisp: bool
     bounded: bool
     part: Part | None = None
     place: float = math.nan
@@ -190,6 +191,7 @@ class Diagram:
     outcome: Outcome | None = None
     row_name: str = ""
     n_rows: int = 0
+    n_measured: int = 0
     unused: tuple[str, ...] = ()
 
     @property
@@ -257,9 +259,21 @@ class _Rows:
     def __post_init__(self) -> None:
         self.few = self.neurons = None
         if self.rows is not None and len(self.rows):
-            step = -(-len(self.rows) // _MOST_ROWS)
-            self.few = np.ascontiguousarray(self.rows[::step], np.float64)
+            self.few = self._take_some(self.rows)
             self.neurons = trace_neurons(self.model, self.few)
+
+    def _take_some(self, rows: Floats) -> Floats:
+        """Give so many rows that a figure is drawn in time, always the same ones."""
+        most = max(_MOST_WORK // max(self.model.n_functions, 1), _LEAST_ROWS)
+        if len(rows) <= most:
+            return np.ascontiguousarray(rows, np.float64)
+        chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
+        return np.ascontiguousarray(rows[np.sort(chosen)], np.float64)
+
+    @property
+    def n_measured(self) -> int:
+        """On how many rows influence is measured."""
+        return 0 if self.few is None else len(self.few)
 
     def get(self, signal: int) -> Floats | None:
         """Give the values of a signal, gaps included."""
@@ -325,6 +339,7 @@ class _DiagramReader:
             tuple(map(write_name, _name_outputs(self.model))),
             self._read_outcome(),
             n_rows=0 if self.rows.rows is None else len(self.rows.rows),
+            n_measured=self.rows.n_measured,
             unused=unused,
         )
         return diagram if max_inputs is None else _limit_inputs(diagram, max_inputs)
@@ -416,7 +431,8 @@ class _DiagramReader:
         signal = int(layer.source[e])
         axis = self._read_axis(signal)
         weight = 1.0 if shape.weight is None else shape.weight
-        marks = find_marks(shape, get_processing(layer.processing).crisp)
+        crisp = get_processing(layer.processing).crisp
+        marks = find_marks(shape, crisp)
         if axis.labels:
             x, h = np.arange(len(axis.labels), dtype=np.float64), np.array(layer.levels[e])
         else:
@@ -440,6 +456,7 @@ class _DiagramReader:
             max(low, high),
             influence,
             influence / max(_FULL, self.strongest),
+            crisp,
             bounded,
             part,
             place,
@@ -574,7 +591,7 @@ def _limit_inputs(diagram: Diagram, most: int) -> Diagram:
 
 def _name_outputs(model: Model) -> list[str]:
     if isinstance(model.output, Classes):
-        return [str(label) for label in model.output.labels]
+        return [x if isinstance(x, str) else f"class {x}" for x in model.output.labels]
     return list(model.output.names)
 
 

@@ -16,6 +16,7 @@ from newron.figures.folded import choose_strongest, lay_folded
 from newron.figures.layered import lay_layers
 from newron.figures.metrics import clean
 from newron.figures.narration import describe, tell_subtitle
+from newron.figures.narrow import lay_narrow, lay_narrow_card
 from newron.figures.svg import write_svg
 from newron.model.model import Model
 from newron.reading.row import read_row
@@ -30,7 +31,8 @@ _THEMES = ("auto", "light", "dark")
 _MOST_LAYERED = 20  # functions that are drawn in layers; more are folded
 
 
-_LAYERS = {"scorecard": lay_card, "layered": lay_layers, "folded": lay_folded}
+_WIDE = {"scorecard": lay_card, "layered": lay_layers, "folded": lay_folded}
+_NARROW = {"scorecard": lay_narrow_card, "layered": lay_narrow, "folded": lay_narrow}
 
 
 def draw(
@@ -41,6 +43,7 @@ def draw(
     max_inputs: int | None = 20,
     layout: Layout = "auto",
     theme: Theme = "auto",
+    narrow: bool = False,
     title: str | None = None,
     row_name: str = "this row",
 ) -> Figure:
@@ -69,6 +72,8 @@ def draw(
         functions, and folds more.
     theme : {"auto", "light", "dark"}
         "auto" follows the reader.
+    narrow : bool, default=False
+        A picture for phones, 358 pixels wide and without heading.
     title : str, optional
     row_name : str
         What the row is called in the picture.
@@ -101,7 +106,7 @@ def draw(
         subtitle=tell_subtitle(diagram, chosen),
         row_name=clean(row_name),
     )
-    scene = _LAYERS[chosen](diagram)
+    scene = (_NARROW if narrow else _WIDE)[chosen](diagram)
     svg = write_svg(scene, title=diagram.title, description=describe(diagram), theme=theme)
     return Figure(
         svg,

@@ -289,10 +289,10 @@ def _place_hidden(scene: Scene, neuron: Neuron, box: Frame) -> None:
 
 def _place_output(scene: Scene, diagram: Diagram, places: Sequence[tuple[float, float]]) -> float:
     last = diagram.layers[-1]
-    mine = places[len(places) - len(last) :]
+    mine = dict(enumerate(places[len(places) - len(last) :]))
     if len(last) > 1 or diagram.classes is None:
         add_boxes(scene, diagram, mine, WIDTH - MARGIN - 104, 92)
-        return mine[-1][1] + 40
+        return mine[len(last) - 1][1] + 40
     x, y = mine[0]
     act = Frame(WIDTH - MARGIN - 70, y - 40, 70, 80)
     scene.add(Edge(x, y, act.x, y, 4.0, diagram.outcome is not None, "straight"))

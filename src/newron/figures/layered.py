@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,15 +19,18 @@ from newron.figures.parts import (
     add_legend,
     add_outcome,
     add_sum,
+    caption_sum,
     entering_width,
     find_signal,
+    is_binary,
+    is_tall,
     leaving_width,
     make_value,
+    place_head,
     place_label,
 )
 from newron.figures.plot import RUG, TICKS, Frame, draw_function, list_values
 from newron.figures.shapes import Attributes, Edge, Label, Rect, Scene
-from newron.figures.writing import write_amount
 
 __all__ = ["HEAD", "PLOT", "TILE", "lay_layers"]
 
@@ -36,7 +40,9 @@ _BETWEEN_TILES, _BETWEEN_NEURONS = 14.0, 26.0
 _CHIP = 34.0
 _SUM, _SMALL_SUM = 62.0, 28.0
 _HIDDEN = 46.0  # the plot of a hidden activation
-_LEAST_GAP, _MOST_TILE, _LEAST_TILE = 26.0, 220.0, 118.0
+_LEAST_GAP, _MOST_GAP = 26.0, 52.0
+_LEAST_TILE, _MOST_TILE = 118.0, 220.0
+_LEAST_WIDTH = 760.0
 _MOST_NAME, _MOST_VALUE = 180.0, 84.0
 _TOP = 132.0
 
@@ -94,19 +100,19 @@ def _plan(diagram: Diagram) -> _Columns:
         names, values = max(names, values), 0.0
     gutters = tuple(_measure_gutter(layer) for layer in diagram.layers)
     sums = tuple(
-        _SUM if any(_is_tall(neuron) for neuron in layer) else _SMALL_SUM
-        for layer in diagram.layers
+        _SUM if any(is_tall(neuron) for neuron in layer) else _SMALL_SUM for layer in diagram.layers
     )
     hidden = tuple(
         _HIDDEN + 12 if any(neuron.activation != "identity" for neuron in layer) else 0.0
         for layer in diagram.layers
     )
-    output = 142.0 if _is_binary(diagram) else 116.0
+    output = 142.0 if is_binary(diagram) else 116.0
     fixed = 2 * MARGIN + names + values + sum(gutters) + sum(sums) + sum(hidden) + output
     parts = 1 + 1.6 * n + (n - 1) + 0.8  # gaps before plots, after plots, after sums
     tile = (WIDTH - fixed - 1.15 * _LEAST_GAP * parts) / n
     tile = min(max(tile, _LEAST_TILE), _MOST_TILE)
-    total = max(WIDTH, fixed + n * tile + _LEAST_GAP * parts)
+    most = max(fixed + n * tile + _MOST_GAP * parts, _LEAST_WIDTH)
+    total = math.ceil(max(min(WIDTH, most), fixed + n * tile + _LEAST_GAP * parts))
     gap = (total - fixed - n * tile) / parts
     return _Columns(total, names, values, gutters, (tile,) * n, sums, hidden, output, gap)
 
@@ -114,16 +120,6 @@ def _plan(diagram: Diagram) -> _Columns:
 def _measure_gutter(layer: Sequence[Neuron]) -> float:
     texts = [text for neuron in layer for f in neuron.functions for _, text in list_values(f)]
     return max(22.0, *(measure(text, SIZES["tick"]) + 15 for text in texts)) if texts else 22.0
-
-
-def _is_binary(diagram: Diagram) -> bool:
-    return diagram.classes is not None and diagram.classes.n_scores == 1
-
-
-def _is_tall(neuron: Neuron) -> bool:
-    """Tell whether a sum has something to add up."""
-    last = neuron.n_functions != 1 or neuron.centre != 0.0 or neuron.activation != "identity"
-    return last or len(neuron.functions) != 1
 
 
 def _is_beside(diagram: Diagram) -> bool:
@@ -230,7 +226,7 @@ def _place_layer(
     scene.add(Label(start, 108, "output layer" if last else f"layer {k + 1}", "head", style="m"))
     tiles = _stack(layer, start, columns.tiles[k], middle)
     for neuron, frames in zip(layer, tiles, strict=True):
-        port = _place_neuron(scene, neuron, frames, columns, k, at, ports)
+        port = _place_neuron(scene, diagram, neuron, frames, columns, k, at, ports)
         if not last:
             ports[find_signal(diagram, neuron)] = port
         else:
@@ -240,6 +236,7 @@ def _place_layer(
 
 def _place_neuron(
     scene: Scene,
+    diagram: Diagram,
     neuron: Neuron,
     frames: Sequence[Frame],
     columns: _Columns,
@@ -261,10 +258,10 @@ def _place_neuron(
     n_edges = len(neuron.functions) + bool(neuron.folded)
     for i, (function, frame) in enumerate(zip(neuron.functions, frames, strict=False)):
         port = box.middle + (i - (n_edges - 1) / 2) * min(13.0, (box.height - 10) / n_edges)
-        _place_function(scene, function, frame, left, (box.x, port), ports)
+        _place_function(scene, diagram, function, frame, left, (box.x, port), ports)
     if neuron.folded:
         _place_chip(scene, neuron, last, bottom, box)
-    add_sum(scene, neuron, box, caption=_caption(neuron, k == len(columns.tiles) - 1))
+    add_sum(scene, neuron, box, caption=caption_sum(neuron, last=k == len(columns.tiles) - 1))
     if k < len(columns.tiles) - 1:
         scene.add(Label(box.x + box.width / 2, box.y - 7, neuron.name, "name", "middle"))
     if neuron.activation == "identity":
@@ -276,24 +273,14 @@ def _place_neuron(
 
 
 def _find_box(neuron: Neuron, x: float, middle: float, width: float) -> Frame:
-    if _is_tall(neuron):
+    if is_tall(neuron):
         return Frame(x, middle - 31, width, 62)
     return Frame(x + (width - _SMALL_SUM) / 2, middle - 14, _SMALL_SUM, 28)
 
 
-def _caption(neuron: Neuron, last: bool) -> str:
-    if not neuron.functions and not neuron.folded:
-        return f"always {write_amount(neuron.low)}"
-    if last or not _is_tall(neuron):
-        return ""
-    if neuron.centre:
-        sign = "less" if neuron.centre > 0 else "plus"
-        return f"{sign} {write_amount(abs(neuron.centre))}"
-    return f"of {neuron.n_functions}" if neuron.counts else ""
-
-
 def _place_function(
     scene: Scene,
+    diagram: Diagram,
     function: Function,
     frame: Frame,
     left: float,
@@ -302,9 +289,16 @@ def _place_function(
 ) -> None:
     key: Attributes = {"data-fn": function.key}
     thin, thick, on = entering_width(function), leaving_width(function), function.on
-    scene.add(place_label(frame.x, frame.y - 6, function.head, "cond", frame.width, "b"))
+    start, room = ports.get(function.signal), frame.width
+    one = diagram.inputs.get(function.signal)
+    if start is None and one is not None and one.value is not None:
+        index: Attributes = {"data-val": one.index}
+        at = frame.right, frame.y - 6
+        value = place_label(*at, one.value, "cond", room / 3, "", index, anchor="end")
+        scene.add(value)
+        room -= value.width + 8
+    scene.add(place_head(function, frame.x, frame.y - 6, room))
     scene.add(draw_function(function, frame))
-    start = ports.get(function.signal)
     if start is None:  # an input that is read past the first layer
         scene.add(Edge(left - 14, frame.middle, left, frame.middle, thin, on, "straight", "", key))
     else:
@@ -337,12 +331,12 @@ def _place_output(
 ) -> float:
     """Draw the red parts, and give the y below them."""
     layer = diagram.layers[-1]
-    if not _is_binary(diagram):
-        places = [ports[-neuron.number] for neuron in layer]
+    if not is_binary(diagram):
+        places = {neuron.number - 1: ports[-neuron.number] for neuron in layer}
         head = "softmax" if diagram.classes is not None else "output"
         scene.add(Label(x, 108, head, "head", style="m"))
         add_boxes(scene, diagram, places, x, columns.output - 20)
-        return places[-1][1] + 40
+        return max(y for _, y in places.values()) + 40
     port, y = ports[-1]
     frame = Frame(x + 36, y - 38, columns.output - 36, 76)
     scene.add(Label(frame.x, 108, "probability", "head", style="m"))

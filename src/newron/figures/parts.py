@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,10 +40,14 @@ __all__ = [
     "add_legend",
     "add_outcome",
     "add_sum",
+    "caption_sum",
     "entering_width",
     "find_signal",
+    "is_binary",
+    "is_tall",
     "leaving_width",
     "make_value",
+    "place_head",
     "place_label",
     "tell_counts",
     "tell_fold",
@@ -56,6 +60,7 @@ WIDTH, MARGIN = 1200.0, 28.0
 SYMBOLS = {"sum": "Σ", "mean": "mean", "min": "min", "max": "max", "product": "Π"}
 _WORDS = {"sum": "sum", "mean": "mean", "min": "least", "max": "greatest", "product": "product"}
 _LINE = 18.0
+_LEAST_NAME = 34.0  # what must be left of a name, for it to be cut
 
 
 def place_label(
@@ -73,6 +78,17 @@ def place_label(
     bold = Label(0, 0, "", size, style=style).is_bold
     shown = fit(text, room, SIZES[size], bold=bold)
     return Label(x, y, shown, size, anchor, style, text, attributes or {})
+
+
+def place_head(function: Function, x: float, y: float, room: float) -> Label:
+    """Write what a function reads and asks; where room is short the name is cut first."""
+    size = SIZES["cond"]
+    text, rest = function.head, f" {function.reading}"
+    left = room - measure(rest, size, bold=True)
+    if measure(text, size, bold=True) > room and left >= _LEAST_NAME:
+        text = fit(function.name, left, size, bold=True) + rest
+    shown = fit(text, room, size, bold=True)
+    return Label(x, y, shown, "cond", style="b", title=function.head)
 
 
 # ---- sums ----
@@ -133,6 +149,29 @@ def tell_fold(neuron: Neuron) -> str:
         return ""
     added = sum(function.added for function in neuron.folded)
     return f"add {write_amount(added, neuron.high - neuron.low)}"
+
+
+def is_binary(diagram: Diagram) -> bool:
+    """Tell whether one score decides between two classes."""
+    return diagram.classes is not None and diagram.classes.n_scores == 1
+
+
+def is_tall(neuron: Neuron) -> bool:
+    """Tell whether a sum has something to add up."""
+    plain = neuron.centre == 0.0 and neuron.activation == "identity"
+    return not plain or neuron.n_functions != 1 or len(neuron.functions) != 1
+
+
+def caption_sum(neuron: Neuron, *, last: bool) -> str:
+    """Write what is told below a sum: of how many, less what, or that it never changes."""
+    if not neuron.functions and not neuron.folded:
+        return f"always {write_amount(neuron.low)}"
+    if last or not is_tall(neuron):
+        return ""
+    if neuron.centre:
+        sign = "less" if neuron.centre > 0 else "plus"
+        return f"{sign} {write_amount(abs(neuron.centre))}"
+    return f"of {neuron.n_functions}" if neuron.counts else ""
 
 
 def leaving_width(function: Function) -> float:
@@ -242,14 +281,20 @@ def _tell_why(neuron: Neuron, chosen: int) -> str:
 
 
 def add_boxes(
-    scene: Scene, diagram: Diagram, places: Sequence[tuple[float, float]], x: float, width: float
+    scene: Scene,
+    diagram: Diagram,
+    places: Mapping[int, tuple[float, float]],
+    x: float,
+    width: float,
+    *,
+    tie: bool = True,
 ) -> None:
-    """Draw a red box for each class or amount, beside the sums at these places.
+    """Draw a red box for some classes or amounts, beside their sums at these places.
 
     Classes are tied together on the right: softmax looks at all of them.
     """
-    for k, ((port, y), name) in enumerate(zip(places, diagram.outputs, strict=True)):
-        outcome = diagram.outcome
+    for k, (port, y) in places.items():
+        name, outcome = diagram.outputs[k], diagram.outcome
         chosen = outcome is not None and diagram.classes is not None and outcome.chosen == k
         scene.add(Edge(port, y, x, y, 3.0, chosen, attributes={"data-class": k}))
         scene.add(Rect(x, y - 34, width, 68, "box-red", 6.0))
@@ -258,8 +303,8 @@ def add_boxes(
             _fill_amount(scene, diagram, k, x, y, width)
         else:
             _fill_class(scene, diagram, k, x, y, width)
-    if diagram.classes is not None:
-        _tie(scene, [y for _, y in places], x + width)
+    if tie and diagram.classes is not None:
+        _tie(scene, [y for _, y in places.values()], x + width)
 
 
 def _fill_class(scene: Scene, diagram: Diagram, k: int, x: float, y: float, width: float) -> None:
@@ -348,11 +393,12 @@ def _list_items(diagram: Diagram) -> list[_Item]:
     items = [
         _Item("box-blue", "function of one input"),
         _Item("box-green", " or ".join(words)),
-        _Item("box-red", "activation"),
+        _Item("box-red", "activation" if _has_activation(diagram) else "output"),
     ]
     if diagram.n_rows:
         rows = "1 row" if diagram.n_rows == 1 else f"{diagram.n_rows} rows"
-        items += [_Item("rug", rows), _Item("edge", "line width: influence on them")]
+        some = "them" if diagram.n_measured == diagram.n_rows else f"{diagram.n_measured} of them"
+        items += [_Item("rug", rows), _Item("edge", f"line width: influence on {some}")]
     else:
         items += [_Item("edge", "line width: size of the effect")]
     items.append(_Item("text", tell_counts(diagram)))
@@ -360,6 +406,11 @@ def _list_items(diagram: Diagram) -> list[_Item]:
         strong = "the condition holds" if diagram.is_crisp else "at least half-way up"
         items.append(_Item("dot", f"{diagram.row_name}; strong lines: {strong}"))
     return items
+
+
+def _has_activation(diagram: Diagram) -> bool:
+    hidden = any(neuron.activation != "identity" for neuron in diagram.neurons)
+    return hidden or diagram.classes is not None
 
 
 def tell_counts(diagram: Diagram) -> str:

@@ -12,9 +12,11 @@ from newron.figures.metrics import fit, measure
 from newron.figures.palette import SIZES
 from newron.figures.shapes import Attributes, Dot, Group, Label, Line, Rect, Shape
 from newron.figures.telling import Mark
-from newron.figures.writing import write_amount, write_place, write_points, write_share
+from newron.figures.writing import write_place, write_share
+from newron.reading.sentence import shorten
 
 __all__ = [
+    "MOST_VALUE",
     "RUG",
     "TICKS",
     "Frame",
@@ -27,6 +29,7 @@ __all__ = [
 
 RUG = 8.0  # how far rows hang below the axis
 TICKS = 16.0  # the line of numbers below that
+MOST_VALUE = 36.0  # the widest number beside the y axis
 _PAD = 7.0
 _INSET = 6.0  # from the frame to the highest and the lowest value
 _GAP_SLOT, _SMALL_GAP_SLOT, _SMALL = 54.0, 47.0, 130.0
@@ -342,9 +345,17 @@ def _draw_values(function: Function, scale: Scale) -> list[Shape]:
 def list_values(function: Function) -> list[tuple[float, str]]:
     """Give what is written on the y axis."""
     if function.bounded:
-        top = "1" if function.shape.weight is None else write_points(function.weight)
-        return [(function.weight, top), (0.0, "0")] if function.weight else [(0.0, "0")]
-    return [
-        (function.high, write_amount(function.high)),
-        (function.low, write_amount(function.low)),
-    ]
+        if function.shape.weight is None:
+            return [(1.0, "1"), (0.0, "0")]
+        sign = "+" if function.weight > 0.0 else ""
+        return [(function.weight, _write_value(function.weight, sign)), (0.0, "0")]
+    return [(end, _write_value(end)) for end in (function.high, function.low)]
+
+
+def _write_value(value: float, sign: str = "") -> str:
+    """Write a number of the y axis with as many digits as there is room for, at most three."""
+    for digits in (3, 2, 1):
+        text = sign + shorten(value, digits)
+        if measure(text, SIZES["tick"]) <= MOST_VALUE:
+            return text
+    return fit(text, MOST_VALUE, SIZES["tick"])
