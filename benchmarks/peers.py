@@ -1,0 +1,329 @@
+"""``python -m benchmarks.peers``: newron against today's readable models, honestly.
+
+The folds and the journal are those of ``python -m benchmarks.paper``: a trial is run once
+for both. Ranks, wins and tests are of accuracies; log loss, area under the ROC curve,
+seconds and sizes are told beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from benchmarks.folds import MONKS, count_splits, load, name_original
+from benchmarks.learners import LEARNERS, Learner
+from benchmarks.paper import try_honest
+from benchmarks.paper_data import NOISY
+from benchmarks.report import Report, open_report
+from benchmarks.trials import Journal, Record, Trial, run_trials, tell
+from newron import datasets
+
+OURS = ("newron heaviside", "newron sigmoid", "newron tanh-prod")
+LEFT_OUT = ("neural network",)  # of the paper's table alone
+MEASURES = ("accuracy", "log_loss", "auc", "fit_seconds", "predict_seconds", "size")
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Results:
+    """What came of the trials: records by table and model, in the order of the splits."""
+
+    records: dict[tuple[str, str], list[Record]]
+    tables: list[str]
+    models: list[str]
+
+    def give(self, table: str, model: str, what: str) -> np.ndarray:
+        """Give a measure on each split; NaN where there is none."""
+        found = self.records.get((table, model), [])
+        return np.array([record.get(what, math.nan) for record in found], float)
+
+    def average(self, table: str, model: str, what: str = "accuracy") -> float:
+        """Give the mean of a measure over the splits; NaN where there is none."""
+        values = self.give(table, model, what)
+        return float(np.mean(values)) if len(values) else math.nan
+
+    def is_whole(self, model: str) -> bool:
+        """Tell whether a model has a result on every table."""
+        return not any(math.isnan(self.average(table, model)) for table in self.tables)
+
+
+def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repeats: int) -> Results:
+    """Collect what the journal has."""
+    records = {}
+    for table in tables:
+        for model in models:
+            trials = [Trial("honest", table, model, k) for k in range(count_splits(table, repeats))]
+            if all("accuracy" in journal.records.get(trial, {}) for trial in trials):
+                records[table, model] = [journal.records[trial] for trial in trials]
+    return Results(records, list(tables), list(models))
+
+
+# ---- tests ----
+
+
+def rank(results: Results, models: Sequence[str]) -> np.ndarray:
+    """Give the rank of each model on each table, of equals the mean; who has none is last."""
+    rows = []
+    for table in results.tables:
+        scores = [results.average(table, model) for model in models]
+        known = [-score if not math.isnan(score) else math.inf for score in scores]
+        rows.append(stats.rankdata(np.round(known, 9)))
+    return np.array(rows)
+
+
+def find_critical_difference(n_models: int, n_tables: int) -> float:
+    """Give the difference of mean ranks that Nemenyi's test takes for real (Demšar 2006)."""
+    q = stats.studentized_range.ppf(1 - ALPHA, n_models, np.inf) / math.sqrt(2)
+    return float(q * math.sqrt(n_models * (n_models + 1) / (6 * n_tables)))
+
+
+def compare_folds(ours: np.ndarray, theirs: np.ndarray) -> int:
+    """Tell whether one is better than the other on a table: 1, -1, or 0 for neither.
+
+    A t-test of the folds' differences with the variance that overlapping training parts
+    want (Nadeau and Bengio 2003); a single test part is told by its sign alone as neither.
+    """
+    n = min(len(ours), len(theirs))
+    if n < 2:
+        return 0
+    difference = ours[:n] - theirs[:n]
+    deviation = np.std(difference, ddof=1) * math.sqrt(1.0 / n + 0.25)
+    if deviation == 0.0:
+        return int(np.sign(np.round(difference.mean(), 12)))
+    p = 2.0 * stats.t.sf(abs(difference.mean()) / deviation, n - 1)
+    return int(np.sign(difference.mean())) if p < ALPHA else 0
+
+
+def test_tables(results: Results, ours: str, theirs: str) -> float:
+    """Give the p-value of Wilcoxon's signed-rank test over the tables' means."""
+    pairs = [(results.average(t, ours), results.average(t, theirs)) for t in results.tables]
+    known = np.array([a - b for a, b in pairs if not math.isnan(a + b)])
+    if len(known) < 2 or not np.any(np.abs(known) > 1e-12):
+        return 1.0
+    return float(stats.wilcoxon(np.round(known, 12)).pvalue)
+
+
+# ---- telling ----
+
+
+def report_accuracy(report: Report, results: Results) -> None:
+    """One row for each table, means over all and over the noisy ones, mean ranks."""
+    report.say("\n## Accuracy\n\nMean over the splits in %; – where a learner has no result.")
+    rows = [
+        [table, *(tell_number(100 * results.average(table, m), 1) for m in results.models)]
+        for table in [*results.tables, *(name_original(t) for t in results.tables if t in MONKS)]
+    ]
+    noisy = [table for table in NOISY if table in results.tables]
+    for name, tables in (("mean", results.tables), (f"mean, {len(noisy)} noisy", noisy)):
+        means = [np.mean([results.average(t, m) for t in tables]) for m in results.models]
+        rows.append([name, *(tell_number(100 * float(mean), 2) for mean in means)])
+    report.table(["table", *results.models], rows)
+
+
+def report_ranks(report: Report, results: Results, figure: Path | None) -> None:
+    """Tell mean ranks, the critical difference, and draw both."""
+    report.say(
+        "\n## Mean ranks\n\nBy accuracy on each table, 1 is best, equals share; a learner without "
+        "a result on a table is last there. Friedman's test asks whether all are alike, Nemenyi's "
+        "critical difference (CD) which pairs of mean ranks are told apart at 5 %."
+    )
+    readable = [m for m in results.models if LEARNERS[m].readable]
+    rivals = [m for m in readable if m not in OURS]
+    fields = {f"{own} among the readable models": [own, *rivals] for own in OURS}
+    fields |= {"All readable models": readable, "All": results.models}
+    for title, models in fields.items():
+        ranks = rank(results, models)
+        means = ranks.mean(axis=0)
+        cd = find_critical_difference(len(models), len(results.tables))
+        p = stats.friedmanchisquare(*ranks.T).pvalue if len(ranks) > 1 else math.nan
+        order = np.argsort(means)
+        told = ", ".join(f"{models[i]} {means[i]:.2f}" for i in order)
+        report.say(f"\n**{title}** (CD {cd:.2f}, Friedman p = {p:.2g}): {told}.")
+        if figure is not None and models == readable:
+            draw_ranks(figure, models, means, cd, len(results.tables))
+            report.say(f"\n![Mean ranks of the readable models]({figure.name})")
+
+
+def draw_ranks(path: Path, models: Sequence[str], means: np.ndarray, cd: float, n: int) -> None:
+    """Draw mean ranks as dots, and how far from the best the critical difference reaches."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "newron"  # the same file from the same numbers
+    order = np.argsort(-means)
+    fig, ax = plt.subplots(figsize=(7, 0.6 + 0.32 * len(models)))
+    best = means.min()
+    ax.axvspan(best, best + cd, color="#E8F1FA", zorder=0)
+    for y, i in enumerate(order):
+        own = models[i] in OURS
+        colour = "#1A5A96" if own else "#525F6C"
+        ax.plot(means[i], y, "o" if own else "s", color=colour, ms=7 if own else 5)
+        ax.text(means[i] + 0.12, y, f"{means[i]:.1f}", va="center", fontsize=9, color=colour)
+    ax.set_yticks(range(len(order)), [models[i] for i in order], fontsize=9)
+    ax.set_xlim(1, len(models) + 0.5)
+    ax.set_xlabel(f"mean rank over {n} tables (left is better; band: CD {cd:.2f} from the best)")
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    fig.tight_layout()
+    fig.savefig(path, metadata={"Date": None})
+    plt.close(fig)
+    tell(f"written to {path}")
+
+
+def report_wins(report: Report, results: Results) -> None:
+    """Tell wins, ties and losses of each network against each rival, with a test over tables."""
+    report.say(
+        "\n## Wins, ties, losses\n\nTables on which the network is better / not told apart / "
+        "worse, by a t-test of the folds' paired differences at 5 % (variance corrected for "
+        "overlapping training parts; tables with a single test part count as not told apart). p: "
+        "Wilcoxon's signed-rank test of the tables' means, two-sided, not corrected for the number "
+        "of rivals."
+    )
+    rivals = [model for model in results.models if model not in OURS]
+    rows = []
+    for rival in rivals:
+        row = [rival]
+        for own in OURS:
+            verdicts = [
+                compare_folds(results.give(t, own, "accuracy"), results.give(t, rival, "accuracy"))
+                for t in results.tables
+                if (t, rival) in results.records and (t, own) in results.records
+            ]
+            told = " / ".join(str(verdicts.count(v)) for v in (1, 0, -1))
+            pairs = [(results.average(t, own), results.average(t, rival)) for t in results.tables]
+            mean = np.nanmean([a - b for a, b in pairs])
+            row.append(f"{told}, {100 * mean:+.1f}, p = {test_tables(results, own, rival):.2g}")
+        rows.append(row)
+    report.table(["against", *(f"{own} (mean difference)" for own in OURS)], rows)
+
+
+def report_rest(report: Report, results: Results) -> None:
+    """Tell the other measures, as medians or means over the tables."""
+    report.say(
+        "\n## Probabilities, seconds, sizes\n\nMeans over the tables of log loss (probabilities of "
+        "at least 1e-6) and area under the ROC curve (one against all); medians of the seconds of "
+        "a fit (with its tuning) and of a prediction of the test part, on one thread; the median "
+        "size, as a person would count it."
+    )
+    rows = []
+    for name in results.models:
+        learner: Learner = LEARNERS[name]
+        known = [t for t in results.tables if (t, name) in results.records]
+        if not known:
+            continue
+        values = {what: [results.average(t, name, what) for t in known] for what in MEASURES}
+        cells = [
+            tell_number(float(np.mean(values["log_loss"])), 3),
+            tell_number(100 * float(np.nanmean(values["auc"])) if len(known) else math.nan, 1),
+            f"{statistics.median(values['fit_seconds']):.2f}",
+            f"{1000 * statistics.median(values['predict_seconds']):.1f} ms",
+            f"{statistics.median(values['size']):.0f} {learner.counts}",
+            str(len(known)),
+        ]
+        rows.append([name, *cells])
+    head = ["", "log loss", "AUC", "fit, s", "predict", "size", "tables"]
+    report.table(head, rows)
+
+
+def report_how(report: Report, results: Results, repeats: int) -> None:
+    """Tell how the comparison was made."""
+    report.say(
+        f"\nStratified 5-fold cross-validation, {repeats} × (seeds 0 to {repeats - 1}), the same "
+        "folds for every learner; the MONK's 432 inputs in folds, and on their original parts "
+        "below; adult on its official test part. Whatever is chosen is chosen on inner parts of "
+        "the training rows. Networks, EBM and RIPPER read the raw columns, the others one-hot "
+        "columns with medians in gaps.\n"
+    )
+    for name in results.models:
+        learner = LEARNERS[name]
+        kind = "readable" if learner.readable else "for reference"
+        report.say(f"- **{name}** ({kind}): {learner.how}.")
+
+
+def report_losses(report: Report, results: Results) -> None:
+    """Name the tables on which each network loses most to the best readable rival."""
+    report.say("\n## Where newron loses\n\nThe best readable rival is ahead of a network by:")
+    rivals = [m for m in results.models if LEARNERS[m].readable and m not in OURS]
+    rows = []
+    for table in results.tables:
+        scores = {m: results.average(table, m) for m in rivals}
+        known = {m: s for m, s in scores.items() if not math.isnan(s)}
+        if not known:
+            continue
+        best = max(known, key=lambda m: known[m])
+        gaps = [100 * (known[best] - results.average(table, own)) for own in OURS]
+        if min(gaps) > 0:
+            rows.append([table, best, *(f"{gap:+.1f}" for gap in gaps)])
+    report.table(["table", "best rival", *OURS], rows)
+    if not rows:
+        report.say("Nowhere: on every table a network is level with the best readable rival.")
+
+
+def tell_number(value: float, digits: int) -> str:
+    """Give a number, or a dash for none."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def list_trials(tables: Sequence[str], models: Sequence[str], repeats: int) -> list[Trial]:
+    """Give all trials, tables with many rows first; those that cannot be are left out."""
+    by_size = sorted(tables, key=lambda name: -len(load(name)[0]))
+    return [
+        Trial("honest", table, model, split)
+        for table in [*by_size, *(name_original(name) for name in tables if name in MONKS)]
+        for model in models
+        if not (LEARNERS[model].only_two and load(table)[1].nunique() > 2)
+        for split in range(count_splits(table, repeats))
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark."""
+    names = datasets.names()
+    everyone = [name for name in LEARNERS if name not in LEFT_OUT]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("--tables", nargs="*", choices=names, default=names, metavar="TABLE",
+                        help=f"some of {', '.join(names)}")  # fmt: skip
+    parser.add_argument("--models", nargs="*", choices=everyone, default=everyone, metavar="MODEL",
+                        help=f"some of {', '.join(everyone)}")  # fmt: skip
+    parser.add_argument("--repeats", type=int, default=1, help="of the five folds")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--journal", type=Path, default=Path("docs/results/trials.jsonl"),
+                        help="where trials are kept")  # fmt: skip
+    parser.add_argument("--write", metavar="FILE", type=Path, help="write the result as Markdown, "
+                        "and the figure beside it as SVG")  # fmt: skip
+    options = parser.parse_args(arguments)
+    journal = Journal(options.journal)
+    trials = list_trials(options.tables, options.models, options.repeats)
+    run_trials(trials, dict.fromkeys(options.models, try_honest), journal, options.jobs)
+    packages = ["numpy", "scikit-learn", "interpret-core", "imodels", "wittgenstein"]
+    report = open_report("Peers", parser, arguments, packages)
+    tables = [*options.tables, *(name_original(name) for name in options.tables if name in MONKS)]
+    found = gather(journal, tables, options.models, options.repeats)
+    results = Results(found.records, list(options.tables), found.models)
+    report_how(report, results, options.repeats)
+    report_accuracy(report, results)
+    report_ranks(report, results, options.write and options.write.with_suffix(".svg"))
+    report_wins(report, results)
+    report_losses(report, results)
+    report_rest(report, results)
+    failed = sorted({(t.table, t.model, journal.records[t]["error"]) for t in trials
+                     if "error" in journal.records.get(t, {})})  # fmt: skip
+    for table, model, error in failed:
+        report.say(f"- {model} has no result on {table}: {error}")
+    report.write(str(options.write) if options.write else None)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
