@@ -26,7 +26,22 @@ their layer from 0 on, inputs from 0 on.
 - ``text[data-total]`` are lines of a card's table of totals; class ``b`` marks the nearest.
 """
 
+from newron.figures.charts import (
+    plot_boundary,
+    plot_functions,
+    plot_importance,
+    plot_tradeoff,
+    plot_training,
+)
 from newron.figures.drawing import draw
 from newron.figures.figure import Figure
 
-__all__ = ["Figure", "draw"]
+__all__ = [
+    "Figure",
+    "draw",
+    "plot_boundary",
+    "plot_functions",
+    "plot_importance",
+    "plot_tradeoff",
+    "plot_training",
+]

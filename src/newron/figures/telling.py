@@ -93,11 +93,12 @@ def _tell_levels(shape: Shape, labels: tuple[str, ...]) -> str:
 def _tell_curve(shape: Shape) -> str:
     unit = f" {write_name(shape.unit)}" if shape.unit else ""
     span = shape.high - shape.low
-    way = "rises" if shape.rises else "falls"
+    turned = shape.weight is not None and shape.weight < 0.0  # what is drawn is upside down
+    way = "rises" if shape.rises != turned else "falls"
     if shape.kind == "constant":
         return "nearly flat"
     if shape.kind in ("bell", "inverse bell"):
-        word = "peak" if shape.kind == "bell" else "dip"
+        word = "peak" if (shape.kind == "bell") != turned else "dip"
         return f"{word} at {write_place(shape.peak or 0.0, span)}{unit}"
     if shape.kind == "wave":
         return "goes up and down"

@@ -1,0 +1,350 @@
+"""Plots for Matplotlib users: they draw on axes, return them, and never call ``show``.
+
+Matplotlib is imported when one of them is called; the extra ``plot`` brings it.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newron.errors import InputError
+from newron.figures.diagram import Diagram, Function, read_diagram
+from newron.figures.metrics import clean
+from newron.figures.palette import LIGHT
+from newron.model.model import Model
+from newron.model.output import Classes
+from newron.model.schema import Column
+from newron.reading.importance import Importance, measure_importance
+from newron.reading.sentence import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_boundary", "plot_functions", "plot_importance", "plot_tradeoff", "plot_training"]
+
+# In this order colours are told apart by everyone; lines differ in their dashes too.
+_COLOURS = (LIGHT["blue"], LIGHT["red"], LIGHT["green"], LIGHT["muted"], LIGHT["rug"])
+_DASHES = ("-", "--", "-.", ":")
+_LIGHT = ("#C7DAEC", "#F3C4B2", "#C6E6D5", "#E3E7EB", "#E9DDF0")  # of classes
+_MARKERS = "osD^v"
+_GRID = 201  # points of a boundary, along each side
+_PER_LINE = 3
+_LABELS = 44  # characters of all labels of categories, side by side
+
+
+def plot_functions(
+    model: Any, X: ArrayLike | None = None, *, columns: Sequence[str] | None = None, ax: Any = None
+) -> Axes | NDArray[Any]:
+    """Plot what every function adds to its neuron, one axes for each input.
+
+    Parameters
+    ----------
+    model : Model or fitted estimator
+    X : table, optional
+        Rows whose values are marked below the curves.
+    columns : sequence of str, optional
+        The inputs to plot; by default all that a function reads to some effect.
+    ax : Axes or array of Axes, optional
+        Where to plot: one axes for each input. By default a new figure.
+
+    Returns
+    -------
+    Axes or array of Axes
+        One axes where ``ax`` was one, otherwise an array of one for each input.
+    """
+    network = _get_model(model)
+    rows = None if X is None else np.asarray(network.read(X), np.float64)
+    diagram = read_diagram(network, rows)
+    groups = _group_functions(diagram, columns)
+    axes = _prepare_axes(ax, len(groups))
+    for one, (column, functions) in zip(axes, groups, strict=True):
+        _plot_input(one, column, functions, diagram)
+    return axes[0] if ax is not None and not _is_many(ax) else axes
+
+
+def _group_functions(
+    diagram: Diagram, columns: Sequence[str] | None
+) -> list[tuple[Column, list[Function]]]:
+    schema = diagram.model.schema
+    for name in columns or ():
+        if name not in schema.names:
+            raise InputError(f"columns: expected names of inputs, got {name!r}")
+    groups: dict[int, list[Function]] = {}
+    for function in diagram.functions:
+        if function.signal < len(schema):
+            groups.setdefault(function.signal, []).append(function)
+    wanted = sorted(groups) if columns is None else [schema.names.index(n) for n in columns]
+    if not wanted:
+        raise InputError("expected a network with a function of an input, got none that matters")
+    return [(schema.columns[i], groups.get(i, [])) for i in wanted]
+
+
+def _plot_input(ax: Axes, column: Column, functions: Sequence[Function], diagram: Diagram) -> None:
+    names = {neuron.key: neuron.name for neuron in diagram.neurons}
+    for k, function in enumerate(functions):
+        name = names[f"{function.shape.layer}:{function.shape.neuron}"]
+        gap = "" if function.gap is None else f", missing: {shorten(function.gap)}"
+        colour, label = _COLOURS[k % len(_COLOURS)], _escape(f"{name}{gap}")
+        style: dict[str, Any] = {"color": colour, "label": label}
+        if function.axis.labels:
+            width = 0.8 / len(functions)
+            ax.bar(function.x + (k + 0.5) * width - 0.4, function.y, width, **style)
+        else:
+            ax.plot(function.x, function.y, _DASHES[k % len(_DASHES)], **style)
+            for mark in function.marks:
+                ax.axvline(mark.place, color=LIGHT["line"], linewidth=0.8, linestyle=":")
+    ax.set_xlabel(_name_axis(column))
+    ax.set_ylabel("adds")
+    if functions:
+        _mark_rows(ax, functions[0])
+        ax.legend(frameon=False, fontsize="small")
+
+
+def _mark_rows(ax: Axes, function: Function) -> None:
+    axis = function.axis
+    if axis.labels:
+        n = len(axis.labels)
+        ax.set_xticks(range(n), [_wrap(label, max(_LABELS // n, 4), 2) for label in axis.labels])
+    if not axis.density or axis.labels:
+        return
+    places = axis.values
+    if not places:
+        step = (axis.high - axis.low) / len(axis.density)
+        places = tuple(axis.low + (k + 0.5) * step for k in range(len(axis.density)))
+    most = max(axis.density) or 1
+    sizes = [60.0 * n / most for n in axis.density]
+    at = ax.get_xaxis_transform()
+    zero, colour = [0.0] * len(places), LIGHT["rug"]
+    ax.scatter(places, zero, s=sizes, c=colour, marker="|", transform=at, clip_on=False)
+
+
+def plot_importance(
+    importance: Any,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    max_inputs: int | None = 20,
+    ax: Axes | None = None,
+    **settings: Any,
+) -> Axes:
+    """Plot how much each input matters, the most important at the top.
+
+    Parameters
+    ----------
+    importance : Importance, Model or fitted estimator
+        Of a model it is measured on ``X`` and ``y``, with the ``settings`` of
+        :func:`newron.reading.importance.measure_importance`.
+    max_inputs : int or None, default=20
+        How many inputs to plot; the label of the axis says how many are not.
+    ax : Axes, optional
+    """
+    if not isinstance(importance, Importance):
+        if X is None:
+            raise InputError("expected rows X to measure importance on, or an Importance, got none")
+        importance = measure_importance(_get_model(importance), X, y, **settings)
+    ax = _get_axes(ax)
+    shown = importance[:max_inputs] if max_inputs is not None else tuple(importance)
+    values = [one.value for one in shown]
+    errors = None if shown[0].std is None else [one.std or 0.0 for one in shown]
+    ax.barh(range(len(shown)), values, xerr=errors, color=LIGHT["blue"], ecolor=LIGHT["ink"])
+    ax.set_yticks(range(len(shown)), [_escape(one.name) for one in shown])
+    ax.invert_yaxis()
+    rest = len(importance) - len(shown)
+    more = f" ({rest} more inputs)" if rest else ""
+    ax.set_xlabel(_wrap(importance.measure + more, 60, 3))
+    return ax
+
+
+def plot_tradeoff(path: Any, *, ax: Axes | None = None) -> Axes:
+    """Plot how good networks of fewer conditions are, on rows held out.
+
+    Parameters
+    ----------
+    path : PrunePath or pruned estimator
+        What ``estimator.prune_path_`` holds.
+    ax : Axes, optional
+    """
+    path = getattr(path, "prune_path_", path)
+    if path is None or not hasattr(path, "literals"):
+        raise InputError(
+            "expected a pruned estimator or its prune_path_, got none; fit with pruning=True"
+        )
+    ax = _get_axes(ax)
+    sizes, score, error = np.array(path.literals), path.score, path.error
+    ax.fill_between(sizes, score - error, score + error, color=LIGHT["blue-tint"], linewidth=0)
+    ax.plot(sizes, score, "-o", color=LIGHT["blue"], markersize=4, label="± 1 standard error")
+    at = path.literals.index(path.chosen)
+    ax.plot(sizes[at], score[at], "D", color=LIGHT["red"], markersize=8, label="chosen")
+    ax.set_xlabel("conditions")
+    ax.set_ylabel({"accuracy": "share right, on rows held out"}.get(path.metric, "R², held out"))
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_training(estimator: Any, *, ax: Axes | None = None) -> Axes:
+    """Plot the loss of training, epoch by epoch.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A grown network has its loss by the number of terms instead.
+    ax : Axes, optional
+    """
+    curve, path = getattr(estimator, "loss_curve_", None), getattr(estimator, "path_", None)
+    if curve is None:
+        raise InputError("expected a fitted estimator with loss_curve_, got none; call fit first")
+    if len(curve):
+        ax = _get_axes(ax)
+        ax.plot(np.arange(1, len(curve) + 1), curve, color=LIGHT["blue"], label="training rows")
+        ax.set_xlabel("epoch")
+    elif path is None:
+        raise InputError("expected a network trained by gradients or grown, got no loss curve")
+    else:
+        ax = _get_axes(ax)
+        ax.plot(range(len(path.loss)), path.loss, color=LIGHT["blue"], label="training rows")
+        held = np.arange(len(path.inner_loss))
+        ax.plot(held, path.inner_loss, "--", color=LIGHT["red"], label="rows held out")
+        ax.set_xlabel("terms")
+    ax.set_ylabel("loss")
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_boundary(
+    model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
+    """Plot what a network of two inputs says at every place, and where it changes.
+
+    Parameters
+    ----------
+    model : Model or fitted estimator
+        With two inputs, both numbers.
+    X, y : optional
+        Rows to plot on it, and their classes or amounts.
+    ax : Axes, optional
+    """
+    network = _get_model(model)
+    columns = network.schema.columns
+    if len(columns) != 2 or any(column.categories is not None for column in columns):
+        names = ", ".join(repr(column.name) for column in columns[:5])
+        raise InputError(f"expected a network of two inputs that are numbers, got {names}")
+    ax = _get_axes(ax)
+    sides = [np.linspace(column.low, column.high, _GRID) for column in columns]
+    grid = np.stack([side.ravel() for side in np.meshgrid(*sides)], axis=1)
+    scores = network.score_rows(grid)
+    shape = _GRID, _GRID
+    if isinstance(network.output, Classes):
+        _fill_classes(ax, sides, scores.reshape(*shape, -1), network.output)
+    else:
+        filled = ax.contourf(*sides, scores[:, 0].reshape(shape), levels=12, cmap="cividis")
+        ax.figure.colorbar(filled, ax=ax, label=_escape(network.output.names[0]))
+    if X is not None:
+        _scatter(ax, network, X, y)
+    ax.set_xlabel(_name_axis(columns[0]))
+    ax.set_ylabel(_name_axis(columns[1]))
+    return ax
+
+
+def _name_axis(column: Column) -> str:
+    return _escape(f"{column.name} ({column.unit})" if column.unit else column.name)
+
+
+def _fill_classes(
+    ax: Axes, sides: Sequence[NDArray[Any]], scores: NDArray[Any], output: Classes
+) -> None:
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    n = len(output.labels)
+    chosen = output.choose(scores.reshape(-1, scores.shape[2])).reshape(scores.shape[:2])
+    colours = [_LIGHT[k % len(_LIGHT)] for k in range(n)]
+    ax.pcolormesh(*sides, chosen, cmap=ListedColormap(colours), vmin=-0.5, vmax=n - 0.5)
+    for k in range(n):
+        if 0 < np.sum(chosen == k) < chosen.size:
+            ax.contour(*sides, chosen == k, levels=[0.5], colors=LIGHT["ink"], linewidths=1.2)
+    patches = [
+        Patch(facecolor=colour, edgecolor=LIGHT["line"], label=_escape(str(label)))
+        for colour, label in zip(colours, output.labels, strict=True)
+    ]
+    ax.legend(handles=patches, loc="upper right", framealpha=0.9, fontsize="small")
+
+
+def _scatter(ax: Axes, network: Model, X: ArrayLike, y: ArrayLike | None) -> None:
+    rows = network.read(X)
+    if y is None or not isinstance(network.output, Classes):
+        ax.scatter(rows[:, 0], rows[:, 1], s=10, c=LIGHT["ink"], marker=".")
+        return
+    labels = np.asarray(y)
+    for k, label in enumerate(network.output.labels):
+        mine = rows[labels == label]
+        colour, marker = _COLOURS[k % len(_COLOURS)], _MARKERS[k % len(_MARKERS)]
+        style: dict[str, Any] = {"c": colour, "marker": marker, "edgecolors": "white"}
+        ax.scatter(mine[:, 0], mine[:, 1], s=14, linewidths=0.4, **style)
+
+
+# ---- axes ----
+
+
+def _get_model(model: Any) -> Model:
+    found = getattr(model, "model_", model)
+    if not isinstance(found, Model):
+        raise InputError(f"expected a Model or a fitted estimator, got {type(model).__name__}")
+    return found
+
+
+def _is_many(ax: Any) -> bool:
+    return isinstance(ax, list | tuple | np.ndarray)
+
+
+def _prepare_axes(ax: Any, n: int) -> NDArray[Any]:
+    """Give n axes: the given ones, or those of a new figure."""
+    if ax is not None:
+        given = np.array(list(ax) if _is_many(ax) else [ax], dtype=object).ravel()
+        if len(given) != n:
+            raise InputError(f"ax: expected {n} axes, one for each input, got {len(given)}")
+        return given
+    plt = _import_pyplot()
+    n_columns = min(n, _PER_LINE)
+    n_lines = math.ceil(n / n_columns)
+    size = 3.6 * n_columns, 2.6 * n_lines
+    figure, grid = plt.subplots(
+        n_lines, n_columns, figsize=size, squeeze=False, layout="constrained"
+    )
+    axes: NDArray[Any] = grid.ravel()
+    for unused in axes[n:]:
+        figure.delaxes(unused)
+    return axes[:n]
+
+
+def _get_axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    made: Axes = _import_pyplot().subplots(layout="constrained")[1]
+    return made
+
+
+def _import_pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise InputError(
+            "expected Matplotlib to plot, got none installed: run pip install 'newron-ian[plot]'"
+        ) from None
+    return plt
+
+
+def _wrap(text: str, width: int, most: int) -> str:
+    """Give a text on a few short lines."""
+    lines = textwrap.wrap(clean(text), width, max_lines=most, placeholder="…")
+    return _escape("\n".join(lines))
+
+
+def _escape(text: str) -> str:
+    """Keep a name from being read as a formula."""
+    return "\n".join(map(clean, text.split("\n"))).replace("$", r"\$")
