@@ -23,7 +23,7 @@ from newron.exports.expression import (
     Value,
 )
 
-__all__ = ["ATOM", "COMPARE", "Infix", "Printed"]
+__all__ = ["ATOM", "COMPARE", "Infix", "Printed", "turn_sign"]
 
 WIDTH = 88  # from here on a sum is told on several lines
 
@@ -123,7 +123,7 @@ class Infix(ABC):
         lines = [self._wrap(first, _SUM)]
         for part in rest:
             minus = node.name == "-"
-            turned = _turn(part)
+            turned = turn_sign(part)
             if turned is not None:  # a + -2 * b is told as a - 2 * b
                 part, minus = turned, not minus
             lines.append(f"{'-' if minus else '+'} {self._wrap(part, _PRODUCT)}")
@@ -166,7 +166,7 @@ class Infix(ABC):
         return f" {self.also} ".join(asked)
 
 
-def _turn(part: Expression) -> Expression | None:
+def turn_sign(part: Expression) -> Expression | None:
     """Give -part if part is a negative number, or has one as its first factor."""
     if isinstance(part, Number) and part.value < 0.0:
         return Number(-part.value)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["quote_json", "quote_note", "write_data"]
+__all__ = ["quote_json", "quote_line", "quote_note", "write_data"]
 
 WIDTH = 96
 
@@ -42,6 +42,18 @@ def quote_note(text: str) -> str:
         return text
     # In quotes no line ends with a backslash, which would go on with the next line in C.
     return quote_json(text)
+
+
+def quote_line(text: str) -> str:
+    r"""Write a line of prose so that it stays one line of a comment, in every language.
+
+    Examples
+    --------
+    >>> print(quote_line("If größe ≥ 3, then */ \\"))
+    If größe ≥ 3, then *\u002f \u005c
+    """
+    shown = "".join(c if c.isprintable() else _escape(c) for c in text).replace("*/", "*\\u002f")
+    return shown[:-1] + _escape("\\") if shown.endswith("\\") else shown
 
 
 def write_data(value: Any, write_atom: Callable[[Any], str], indent: str = "") -> str:

@@ -1,0 +1,71 @@
+"""The databases that SQL is written for, and what they differ in beyond spelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from newron.errors import InputError
+
+__all__ = ["DIALECTS", "Dialect", "find_dialect"]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A database.
+
+    Parameters
+    ----------
+    name : str
+        As sqlglot calls it.
+    materialized : bool
+        Whether it must be told to compute a common table expression once; it would otherwise
+        put the expressions in place, wherever they are read.
+    overflows, underflows : bool
+        Whether it raises an error where a product is too large, or too small.
+    skips_nulls : bool
+        Whether its GREATEST leaves out NULL; sqlglot wants to know.
+    text : str
+        The type of texts.
+    collation : str, optional
+        What texts are compared by, where that is not letter by letter.
+    rounds_literals : bool
+        Whether it may read a number of more than 15 digits as the one beside it.
+    """
+
+    name: str
+    materialized: bool = False
+    overflows: bool = False
+    underflows: bool = False
+    skips_nulls: bool = False
+    text: str = "text"
+    collation: str | None = None
+    rounds_literals: bool = False
+
+
+DIALECTS = {
+    one.name: one
+    for one in (
+        Dialect("duckdb", skips_nulls=True),
+        Dialect("postgres", materialized=True, overflows=True, underflows=True, skips_nulls=True),
+        Dialect("sqlite", materialized=True, rounds_literals=True),
+        Dialect("spark", skips_nulls=True),
+        Dialect("bigquery", overflows=True),
+        Dialect("snowflake"),
+        Dialect(
+            "tsql",
+            overflows=True,
+            skips_nulls=True,
+            text="nvarchar(max)",
+            collation="Latin1_General_100_BIN2",
+        ),
+    )
+}
+_OTHER_NAMES = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}
+
+
+def find_dialect(name: str) -> Dialect:
+    """Give the database of this name."""
+    chosen = DIALECTS.get(_OTHER_NAMES.get(name, name))
+    if chosen is None:
+        raise InputError(f"expected a dialect among {', '.join(DIALECTS)}, got {name!r}")
+    return chosen

@@ -1,0 +1,377 @@
+"""A model as a query: the class and the probabilities of each row of a table.
+
+The query is built as a tree of sqlglot, which writes it in the words of a database and quotes
+every name and text. Layers are common table expressions, so that each neuron is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from newron.errors import InputError
+from newron.exports.clause import Clauses, Node, has_text, open_sqlglot, tell_label
+from newron.exports.dialects import Dialect, find_dialect
+from newron.exports.expression import (
+    ONE,
+    ZERO,
+    AllOf,
+    Choice,
+    Compare,
+    Condition,
+    Expression,
+    Input,
+    IsMissing,
+    Lookup,
+    Number,
+    OneOf,
+    Parameter,
+    Some,
+    greatest,
+    list_parts,
+)
+from newron.exports.lowering import Habits, Lowering, lower_program
+from newron.exports.metadata import write_head
+from newron.exports.naming import Names, simplify
+from newron.exports.program import Program
+from newron.exports.quoting import quote_line, quote_note
+from newron.exports.reading import Reading
+from newron.model.output import Classes
+from newron.rules.body import share_denominator
+
+__all__ = ["print_sql"]
+
+_MOST_POINTS = 2**53  # whole numbers that every database adds exactly
+
+
+def print_sql(
+    program: Program,
+    name: str,
+    reading: Reading | None = None,
+    *,
+    dialect: str = "duckdb",
+    table: str | Sequence[str] = "data",
+    keep: Sequence[str] = (),
+    exact: bool = True,
+) -> str:
+    """Give the text of a query; with rules it is made of them, and tells which decides."""
+    chosen = find_dialect(dialect)
+    parts = table.split(".") if isinstance(table, str) else list(table)
+    _check_texts(program, [*parts, *keep])
+    writer = _Writer(program, chosen, parts, keep)
+    query = writer.make_network(exact=exact) if reading is None else writer.make_rules(reading)
+    notes = [f"-- {line}".rstrip() for line in writer.notes]
+    text = query.sql(dialect=chosen.name, pretty=True, copy=False)
+    return "\n".join([write_head(program, name, "--"), *notes, f"{text};"]) + "\n"
+
+
+def _check_texts(program: Program, more: Sequence[str]) -> None:
+    """Refuse what no database can hold in a name or a text, or cannot tell apart."""
+    schema, output = program.model.schema, program.model.output
+    texts = [*schema.names, *more]
+    if "" in texts:
+        raise InputError("SQL: expected names of tables and columns, got an empty one")
+    for column in schema.columns:
+        labels = column.categories or ()
+        texts += map(str, labels)
+        if has_text(labels) and len(set(map(tell_label, labels))) < len(labels):
+            raise InputError(
+                f"column {column.name!r}: expected categories that differ as texts for SQL"
+            )
+    texts += map(str, output.labels if isinstance(output, Classes) else output.names)
+    for text in texts:
+        if "\x00" in text:
+            raise InputError(f"SQL: expected texts without the character NUL, got {text!r}")
+
+
+@dataclass(frozen=True)
+class _Selected:
+    """A column that a query computes, and the columns that it reads for that."""
+
+    name: str
+    node: Node
+    reads: frozenset[str]
+
+
+_Part = tuple[str, list[_Selected]]
+"""A common table expression: its name and what it computes."""
+
+
+class _Writer:
+    """Writes the query of one program."""
+
+    def __init__(
+        self, program: Program, dialect: Dialect, table: Sequence[str], keep: Sequence[str]
+    ) -> None:
+        self._exp = open_sqlglot()
+        self._program = program
+        self._dialect = dialect
+        self._table = table
+        self._names = Names()
+        columns = program.model.schema.columns
+        self._columns = [
+            self._names.take(simplify(column.name) or f"input_{i}")
+            for i, column in enumerate(columns, 1)
+        ]
+        self._keep = {self._names.take(f"keep_{k}"): name for k, name in enumerate(keep, 1)}
+        self._clauses = Clauses(dialect, columns, self._columns)
+        self.notes: list[str] = []
+
+    # ---- the network ----
+
+    def make_network(self, *, exact: bool) -> Node:
+        """Give the query that computes the network."""
+        program = self._program
+        habits = Habits(exact, self._dialect.overflows, self._dialect.underflows)
+        blocks, lowering = lower_program(program, self._names, habits)
+        lowering.loosen()  # the scores decide: probabilities may be rounded
+        for step in program.shares:
+            blocks += lowering.lower_block(f"shares_{step.key.number + 1}", (step,))
+        ready = [
+            (block.name, [self._select(line.name, line.expression) for line in block.lines])
+            for block in blocks
+        ]
+        if program.choice is None:
+            return self._assemble(ready, self._list_amounts(lowering))
+        return self._assemble(ready, self._list_classes(lowering, program.choice))
+
+    def _list_amounts(self, lowering: Lowering) -> list[_Selected]:
+        scores = [lowering.read(step.key) for step in self._program.scores]
+        notes = [step.note for step in self._program.scores]
+        aliases = ["prediction"] if len(scores) == 1 else self._name_outputs("prediction", notes)
+        return [self._select(a, score) for a, score in zip(aliases, scores, strict=True)]
+
+    def _list_classes(self, lowering: Lowering, choice: Expression) -> list[_Selected]:
+        shares = self._program.probabilities
+        aliases = self._name_outputs("probability", [step.note for step in shares])
+        return [
+            self._select_class(lowering.lower(choice)),
+            *(
+                self._select(alias, lowering.lower(step.expression))
+                for alias, step in zip(aliases, shares, strict=True)
+            ),
+        ]
+
+    def _name_outputs(self, what: str, labels: Sequence[str]) -> list[str]:
+        """Name a column for each class or target: by its label where that is a plain word."""
+        words = [simplify(f"{what}_{label}") for label in labels]
+        plain = all(word == f"{what}_{label}" for word, label in zip(words, labels, strict=True))
+        if plain and len({word.lower() for word in words}) == len(words):
+            return words
+        names = [f"{what}_{k}" for k in range(1, len(labels) + 1)]
+        for name, label in zip(names, labels, strict=True):
+            self.notes.append(f"{name}: {quote_note(label)}")
+        return names
+
+    def _select(self, name: str, expression: Expression) -> _Selected:
+        return _Selected(name, self._clauses.print_line(expression), self._read(expression))
+
+    def _select_class(self, choice: Expression) -> _Selected:
+        """Give the label of the class whose number is chosen."""
+        output = self._program.model.output
+        labels = output.labels if isinstance(output, Classes) else ()
+        as_text = has_text(labels)
+
+        def write(chosen: Expression) -> Node:
+            place = int(chosen.value) if isinstance(chosen, Number) else 0
+            return self._clauses.write_label(labels[place], as_text=as_text)
+
+        node = (
+            self._clauses.print_case(choice, write) if isinstance(choice, Choice) else write(choice)
+        )
+        return _Selected("prediction", node, self._read(choice))
+
+    def _read(self, node: Expression | Condition) -> frozenset[str]:
+        """Give the columns of the query that an expression reads."""
+        if isinstance(node, Parameter):
+            return frozenset([node.name])
+        if isinstance(node, Input | Lookup | IsMissing | OneOf):
+            return frozenset([self._columns[node.column]])
+        if isinstance(node, Some):
+            return frozenset(self._clauses.counted[part] for part in node.parts)
+        return frozenset().union(*map(self._read, list_parts(node)))
+
+    # ---- the rules ----
+
+    def make_rules(self, reading: Reading) -> Node:
+        """Give the query that follows the rules."""
+        told = [reading.ruleset.to_text(notes=False), "", str(reading.ruleset.proof), "Domain:"]
+        self.notes += map(quote_line, "\n".join([*told, reading.ruleset.domain]).split("\n"))
+        blocks = self._count_conditions([rule.condition for rule in reading.rules])
+        lines, results = (
+            self._make_points(reading) if reading.default is None else self._make_list(reading)
+        )
+        return self._assemble([*blocks, *lines], results)
+
+    def _count_conditions(self, conditions: Sequence[Condition]) -> list[_Part]:
+        """Give columns for the conditions that are counted, the innermost first."""
+        depth: dict[Condition, int] = {}
+
+        def visit(node: Condition) -> int:
+            parts = [visit(part) for part in node.parts] if hasattr(node, "parts") else []
+            if isinstance(node, Some):
+                depth.update(zip(node.parts, parts, strict=True))
+            return max(parts, default=0) + isinstance(node, Some)
+
+        for condition in conditions:
+            visit(condition)
+        blocks: list[_Part] = []
+        for level in range(max(depth.values(), default=-1) + 1):
+            lines = []
+            for condition in [one for one, place in depth.items() if place == level]:
+                name = self._names.take(f"condition_{len(self._clauses.counted) + 1}")
+                lines.append(_Selected(name, self._clauses.count(condition), self._read(condition)))
+                self._clauses.counted[condition] = name
+            blocks.append((f"conditions_{level + 1}", lines))
+        return blocks
+
+    def _make_list(self, reading: Reading) -> tuple[list[_Part], list[_Selected]]:
+        """Give the number of the first rule that holds, and what follows from it."""
+        rules, name = reading.rules, self._names.take("rule")
+        node = self._number_rule(len(rules) + 1, "otherwise")
+        if rules:
+            ifs = [
+                self._exp.If(
+                    this=self._clauses.ask(rule.condition), true=self._number_rule(k, rule.text)
+                )
+                for k, rule in enumerate(rules, 1)
+            ]
+            node = self._exp.Case(ifs=ifs, default=node)
+        reads = self._read(AllOf(tuple(rule.condition for rule in rules)))
+        decided = [
+            (Compare("==", Parameter(name), Number(float(k))), Number(float(rule.outcome or 0)))
+            for k, rule in enumerate(rules, 1)
+        ]
+        default = Number(float(reading.default or 0))
+        outcome = self._select_class(Choice(tuple(decided), default) if rules else default)
+        rule = _Selected("rule", self._clauses.name(name), frozenset([name]))
+        return [("decided", [_Selected(name, node, reads)])], [outcome, rule]
+
+    def _number_rule(self, number: int, text: str) -> Node:
+        literal = self._exp.Literal.number(number)
+        literal.add_comments([f" {quote_line(text)} "])
+        return literal
+
+    def _make_points(self, reading: Reading) -> tuple[list[_Part], list[_Selected]]:
+        """Give the sums of points, as whole numbers, and what follows from them."""
+        points = [weight for rule in reading.rules for weight in rule.points]
+        shared = share_denominator([*reading.constants, *points])
+        if shared > 1:
+            self.notes.append(f"Points are told as whole numbers: {shared} times as many.")
+        names = [self._names.take(f"points_{j}") for j in range(1, len(reading.constants) + 1)]
+        sums = [self._add_points(reading, name, j, shared) for j, name in enumerate(names)]
+        if not isinstance(self._program.model.output, Classes):
+            return [("points", sums)], self._divide_points(names, shared)
+        told = [_Selected(name, self._clauses.name(name), frozenset([name])) for name in names]
+        return [("points", sums)], [self._select_class(_choose(names)), *told]
+
+    def _divide_points(self, names: Sequence[str], shared: int) -> list[_Selected]:
+        notes = [step.note for step in self._program.scores]
+        aliases = ["prediction"] if len(names) == 1 else self._name_outputs("prediction", notes)
+        out = []
+        for alias, name in zip(aliases, names, strict=True):
+            node = self._clauses.cast(self._clauses.name(name))
+            if shared > 1:
+                divisor = self._exp.Literal.number(shared)
+                node = self._exp.Div(this=node, expression=divisor, typed=True)
+            out.append(_Selected(alias, node, frozenset([name])))
+        return out
+
+    def _add_points(self, reading: Reading, name: str, j: int, shared: int) -> _Selected:
+        weights = [int(rule.points[j] * shared) for rule in reading.rules]
+        start = int(reading.constants[j] * shared)
+        if abs(start) + sum(map(abs, weights)) >= _MOST_POINTS:
+            raise InputError("SQL: the points of these rules are too fine; export the network")
+        total = self._clauses.cast(self._write_whole(start), "bigint")
+        used: list[Condition] = []
+        for rule, weight in zip(reading.rules, weights, strict=True):
+            if weight:
+                used.append(rule.condition)
+                asked = self._exp.If(
+                    this=self._clauses.ask(rule.condition), true=self._write_whole(abs(weight))
+                )
+                asked.args["true"].add_comments([f" {quote_line(rule.text)} "])
+                case = self._exp.Case(ifs=[asked], default=self._write_whole(0))
+                kind = self._exp.Sub if weight < 0 else self._exp.Add
+                total = kind(this=total, expression=case)
+        return _Selected(name, total, self._read(AllOf(tuple(used))))
+
+    def _write_whole(self, number: int) -> Node:
+        literal = self._exp.Literal.number(abs(number))
+        return self._exp.Neg(this=literal) if number < 0 else literal
+
+    # ---- putting it together ----
+
+    def _assemble(self, blocks: Sequence[_Part], results: Sequence[_Selected]) -> Node:
+        """Chain the blocks; each hands on what is still read after it."""
+        outputs = [result.name for result in results]
+        for name in self._keep.values():
+            if name in outputs:
+                raise InputError(f"keep: expected other columns than {name!r}, which is computed")
+        read_after: list[set[str]] = []
+        needed = set().union(*(result.reads for result in results)) | set(self._keep)
+        for _, lines in reversed(blocks):
+            read_after.append(set(needed))
+            needed -= {line.name for line in lines}
+            needed |= set().union(*(line.reads for line in lines))
+        titles = Names(self._table)
+        query = self._exp.Select()
+        source: Node = self._exp.Table(**self._name_table())
+        selects = [self._read_table(needed)]
+        titled = [titles.take("inputs")]
+        at_hand = [*self._keep, *self._columns]
+        for (name, lines), later in zip(blocks, reversed(read_after), strict=True):
+            own = {line.name for line in lines}
+            passed = [self._clauses.name(n) for n in at_hand if n in later and n not in own]
+            selects.append([*passed, *map(self._alias, lines)])
+            at_hand += [line.name for line in lines]
+            titled.append(titles.take(name))
+        for title, columns in zip(titled, selects, strict=True):
+            part = self._exp.Select(expressions=columns).from_(source, copy=False)
+            query = query.with_(
+                self._clauses.quote(title),
+                as_=part,
+                materialized=True if self._dialect.materialized else None,
+                copy=False,
+            )
+            source = self._exp.Table(this=self._clauses.quote(title))
+        kept = [
+            self._exp.Alias(this=self._clauses.name(alias), alias=self._clauses.quote(name))
+            for alias, name in self._keep.items()
+        ]
+        return query.select(*kept, *map(self._alias, results), copy=False).from_(source, copy=False)
+
+    def _alias(self, line: _Selected) -> Node:
+        if isinstance(line.node, self._exp.Column) and line.node.name == line.name:
+            return line.node
+        return self._exp.Alias(this=line.node, alias=self._clauses.quote(line.name))
+
+    def _name_table(self) -> dict[str, Any]:
+        if not 1 <= len(self._table) <= 3:
+            raise InputError(f"table: expected one to three names, got {list(self._table)}")
+        quoted = [self._clauses.quote(part) for part in self._table]
+        return dict(zip(("this", "db", "catalog"), reversed(quoted), strict=False))
+
+    def _read_table(self, needed: set[str]) -> list[Node]:
+        columns = [
+            self._exp.Alias(this=self._clauses.name(name), alias=self._clauses.quote(alias))
+            for alias, name in self._keep.items()
+        ]
+        for i, alias in enumerate(self._columns):
+            if alias in needed:
+                node = self._clauses.read_column(i)
+                columns.append(self._exp.Alias(this=node, alias=self._clauses.quote(alias)))
+        # A network that reads nothing still says something of every row.
+        one = self._exp.Literal.number(1)
+        return columns or [self._exp.Alias(this=one, alias=self._clauses.quote("row"))]
+
+
+def _choose(names: Sequence[str]) -> Choice:
+    """Give the number of the class that has the points: the first with the most."""
+    points = [Parameter(name) for name in names]
+    if len(points) == 1:
+        return Choice(((Compare(">=", points[0], ZERO), ONE),), ZERO)
+    top = greatest(*points)
+    branches = [(Compare(">=", one, top), Number(float(j))) for j, one in enumerate(points[:-1])]
+    return Choice(tuple(branches), Number(len(points) - 1.0))
