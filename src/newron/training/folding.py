@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def name_terms(layers: Layers, n_inputs: int) -> tuple[bytes, ...]:
     signals = name_inputs(n_inputs)
     for layer in layers[:-1]:
         signals += name_neurons(layer, signals)
-    return tuple(_name(layers[-1], e, signals) for e in range(len(layers[-1].source)))
+    return tuple(_name_readers(layers[-1], signals))
 
 
 def name_inputs(n_inputs: int) -> list[bytes]:
@@ -116,26 +117,37 @@ def name_inputs(n_inputs: int) -> list[bytes]:
 def name_neurons(layer: Layer, signals: list[bytes]) -> list[bytes]:
     """Name the neurons of a layer, by the names of what it can read."""
     kind = f"{layer.processing} {layer.aggregation} {layer.activation}".encode()
-    out = []
+    readers, out = _name_readers(layer, signals), []
     for j in range(layer.n_neurons):
         parts = [kind, b"" if layer.centre is None else layer.centre[j].tobytes()]
         for e in range(layer.begin[j], layer.begin[j + 1]):
-            parts += [_name(layer, e, signals)]
+            parts += [readers[e]]
             parts += [b"" if layer.alpha is None else layer.alpha[e].tobytes()]
         out.append(hashlib.sha256(b"|".join(parts)).digest())
     return out
 
 
-def _name(layer: Layer, e: int, signals: list[bytes]) -> bytes:
-    own = name_function(layer, e)[8:]  # without the number of what it reads
-    return hashlib.sha256(signals[layer.source[e]] + b"/" + own).digest()
+def _name_readers(layer: Layer, signals: list[bytes]) -> list[bytes]:
+    """Name the functions of a layer by the names of what they read."""
+    return [
+        hashlib.sha256(signals[source] + b"/" + own[8:]).digest()  # without the number it reads
+        for source, own in zip(layer.source.tolist(), name_functions(layer), strict=True)
+    ]
+
+
+@lru_cache(maxsize=64)  # layers are values, and asked for one function after the other
+def name_functions(layer: Layer) -> list[bytes]:
+    """Give what tells functions of a layer from each other: all but target and weight."""
+    w = np.sign(layer.w) if get_processing(layer.processing).crisp else layer.w
+    flags = [layer.source, layer.rank_flags, layer.gap_values]
+    numbers = np.ascontiguousarray(np.column_stack([*flags, w, layer.b]), np.float64)
+    rows = zip(numbers, layer.levels, strict=True)
+    return [row.tobytes() + levels.tobytes() for row, levels in rows]
 
 
 def name_function(layer: Layer, e: int) -> bytes:
-    """Give what tells a function from others of its layer: all but target and weight."""
-    w = np.sign(layer.w[e]) if get_processing(layer.processing).crisp else layer.w[e]
-    numbers = [[layer.source[e], layer.rank_flags[e], layer.gap_values[e]], w, layer.b[e]]
-    return np.concatenate([*numbers, layer.levels[e]]).tobytes()
+    """Give what tells one function from others of its layer."""
+    return name_functions(layer)[e]
 
 
 # ---- what functions can be ----

@@ -34,7 +34,7 @@ __all__ = ["PrunePath", "PrunePlan", "count_literals", "list_columns", "measure_
 _MANY_ROWS = 5000  # from here on one third is held out, instead of five folds
 _FOLDS = 5
 _LEAST_ROWS = 20
-_RIDGES = (1.0, 0.1, 0.01)
+_RIDGES, _RIDGE_FOLDS = (1.0, 0.1, 0.01), 2
 _OWN = 0.5  # how much the network's own scores count beside the rows' targets
 CRITERIA = ("loss", "score")
 _KEY = 0x9121E  # sets the seeds apart from those of the fit itself
@@ -207,20 +207,26 @@ def measure_fit(data: Data, plan: Plan, model: Model) -> float:
 def _choose_ridge(
     data: Data, plan: Plan, splits: list[Split], trained: list[Model]
 ) -> tuple[float, list[_Judged]]:
-    """Prune in all folds; take the ridge of the lowest loss there.
+    """Take the ridge of the lowest loss in the first folds; prune in all of them with it.
 
-    Noisy rows want to be held back; rows without noise want large weights.
+    Noisy rows want to be held back; rows without noise want large weights. Ridges that
+    differ by ten times are told apart by two folds.
     """
-    best, least = (_RIDGES[0], list[_Judged]()), np.inf
-    for ridge in _RIDGES[: 1 if len(data.X) >= _MANY_ROWS else None]:
-        judged = []
-        for split, model in zip(splits, trained, strict=True):
-            task = _set_task(take(data, split.inside), plan, model, ridge)
-            judged.append(_judge(_list_path(model, eliminate(task, model)), data, plan, split))
-        loss = _find_least(judged) if judged else np.inf
-        if loss < least:
-            best, least = (ridge, judged), loss
-    return best
+    folds = list(zip(splits, trained, strict=True))
+    ridge, least, judged = _RIDGES[0], np.inf, list[_Judged]()
+    for trial in _RIDGES[: 1 if len(data.X) >= _MANY_ROWS else None]:
+        found = [_prune_fold(data, plan, fold, trial) for fold in folds[:_RIDGE_FOLDS]]
+        loss = _find_least(found) if found else np.inf
+        if loss >= least:
+            break
+        ridge, least, judged = trial, loss, found
+    return ridge, judged + [_prune_fold(data, plan, fold, ridge) for fold in folds[len(judged) :]]
+
+
+def _prune_fold(data: Data, plan: Plan, fold: tuple[Split, Model], ridge: float) -> _Judged:
+    split, model = fold
+    task = _set_task(take(data, split.inside), plan, model, ridge)
+    return _judge(_list_path(model, eliminate(task, model)), data, plan, split)
 
 
 # ---- pruning ----
