@@ -12,6 +12,9 @@ their layer from 0 on, inputs from 0 on.
   ``data-lo data-hi data-x0 data-x1``; for categories ``data-slots="0:12.5 1:30"`` gives the x of
   each by its number; a gap is at ``data-xm``. Likewise y from ``data-vlo data-vhi data-y0
   data-y1`` for what the function adds (weight times h).
+- A score card draws the functions of one input as one curve, their sum: ``data-fn`` and
+  ``data-part`` are then lists, "1:3 1:7", to be selected by ``[data-fn~="1:3"]``; it is ``on``
+  while one of them is.
 - ``path.edge[data-fn]``, ``rect.pill[data-fn]`` and ``text.points[data-fn]`` get the class
   ``on`` while the condition holds (for curves: while h ≥ 0.5).
 - ``text[data-part="<layer>:<function>"]`` is what the function adds; also with ``on``.

@@ -34,10 +34,11 @@ __all__ = ["add_points", "lay_card", "order_card"]
 
 _PITCH, _PLOT = 63.0, 32.0
 _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
-_FRAME_WIDTH, _PILL = 248.0, 44.0
+_FRAME_WIDTH, _PILL = 248.0, 64.0
 _SUM = Frame(920.0, 0.0, 78.0, 116.0)
 _TOP = 136.0
-_RISKS, _RISK_LINE = 13, 19.0
+_MOST_TOTALS, _FEW_TOTALS, _MANY_LINES = 13, 7, 8
+_RISK_LINE = 19.0
 
 
 def order_card(functions: Sequence[Function]) -> list[Function]:
@@ -72,7 +73,7 @@ def lay_card(diagram: Diagram) -> Scene:
     if neuron.folded:
         y = _TOP + len(functions) * _PITCH
         _place_folded(scene, neuron, y, middle + (n_lines - 1) / 2 * step)
-    add_sum(scene, neuron, box, caption=caption_sum(neuron, last=True) or "points")
+    add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron) or "points")
     bottom = max(bottom, _place_output(scene, diagram, neuron, box))
     scene.height = _place_notes(scene, diagram, bottom + 30) + 22
     return scene
@@ -80,7 +81,8 @@ def lay_card(diagram: Diagram) -> Scene:
 
 def _place_heads(scene: Scene, diagram: Diagram) -> None:
     y, rows = _TOP - 22, ", rows below" if diagram.n_rows else ""
-    for x, text in ((_NAME, "input"), (_FRAME, f"function{rows}"), (_CONDITION, "condition")):
+    asked = "condition" if diagram.is_crisp else "shape"
+    for x, text in ((_NAME, "input"), (_FRAME, f"function{rows}"), (_CONDITION, asked)):
         scene.add(Label(x, y, text, "head", style="m"))
     if diagram.outcome is not None:
         label = place_label(_VALUE, y, diagram.row_name, "head", 150, "m", anchor="end")
@@ -128,9 +130,10 @@ def _tell_points(function: Function) -> str:
     """Write the weight of a condition; of a curve what it adds for the row, or can add."""
     if function.crisp or (function.part is None and function.bounded):
         return write_points(function.weight)
-    if function.part is not None:
-        return write_amount(function.added, function.high - function.low)
-    return shorten(function.high - function.low, 2)
+    if function.part is None:
+        return f"{shorten(function.low, 2)} … {shorten(function.high, 2)}"
+    added = write_amount(function.added, function.high - function.low)
+    return f"+{added}" if function.added > 0.0 else added
 
 
 def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
@@ -162,16 +165,17 @@ def _place_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Frame) ->
     y = add_outcome(scene, diagram, neuron, middle, frame.bottom + 30, 2 * (WIDTH - 8 - middle))
     if neuron.low == neuron.high:
         return y
-    return _place_risks(scene, neuron, box.x, y + 50)
+    n_totals = _MOST_TOTALS if len(neuron.functions) >= _MANY_LINES else _FEW_TOTALS
+    return _place_risks(scene, neuron, box.x, y + 50, n_totals)
 
 
-def _place_risks(scene: Scene, neuron: Neuron, x: float, y: float) -> float:
+def _place_risks(scene: Scene, neuron: Neuron, x: float, y: float, n_totals: int) -> float:
     """Write the probability of some totals around the limit, with bars."""
     width = WIDTH - MARGIN - x
     scene.add(Label(x, y, "total of points", "head", style="m"))
     scene.add(Label(x + width, y, "probability", "head", "end", "m"))
     scene.add(Line(((x, y + 8), (x + width, y + 8)), "hair"))
-    totals = list_totals(neuron)
+    totals = list_totals(neuron, n_totals)
     at = None if neuron.stage is None else _find_nearest(totals, neuron.stage.total)
     for k, total in enumerate(totals):
         line = y + 26 + k * _RISK_LINE
@@ -190,16 +194,20 @@ def _place_risks(scene: Scene, neuron: Neuron, x: float, y: float) -> float:
     return y + 26 + len(totals) * _RISK_LINE
 
 
-def list_totals(neuron: Neuron) -> list[float]:
-    """Give totals to tell the probability of: all whole ones if they are few, else even steps."""
-    weights = [f.weight for f in (*neuron.functions, *neuron.folded)]
-    whole = all(f.bounded for f in neuron.functions) and all(w == round(w) for w in weights)
-    step = 1.0 if whole else _find_step((neuron.high - neuron.low) / (_RISKS - 1))
+def list_totals(neuron: Neuron, most: int) -> list[float]:
+    """Give totals to tell the probability of: whole ones around the limit, or even steps."""
+    step = 1.0 if _is_whole(neuron) else _find_step((neuron.high - neuron.low) / (most - 1))
     first = math.ceil(neuron.low / step - 1e-9)
     last = math.floor(neuron.high / step + 1e-9)
     middle = round(neuron.centre / step)
-    start = max(first, min(middle - _RISKS // 2, last - _RISKS + 1))
-    return [step * k for k in range(start, min(start + _RISKS, last + 1))]
+    start = max(first, min(middle - most // 2, last - most + 1))
+    return [round(step * k, 9) for k in range(start, min(start + most, last + 1))]
+
+
+def _is_whole(neuron: Neuron) -> bool:
+    """Tell whether points are whole numbers."""
+    single = [m for f in (*neuron.functions, *neuron.folded) for m in f.members]
+    return all(f.crisp and f.weight == round(f.weight) for f in single)
 
 
 def _find_step(size: float) -> float:

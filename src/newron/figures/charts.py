@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
-from newron.figures.diagram import Diagram, Function, read_diagram
+from newron.figures.diagram import Diagram, Function
 from newron.figures.metrics import clean
 from newron.figures.palette import LIGHT
+from newron.figures.survey import read_diagram
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.schema import Column
@@ -35,7 +36,7 @@ _LIGHT = ("#C7DAEC", "#F3C4B2", "#C6E6D5", "#E3E7EB", "#E9DDF0")  # of classes
 _MARKERS = "osD^v"
 _GRID = 201  # points of a boundary, along each side
 _PER_LINE = 3
-_LABELS = 44  # characters of all labels of categories, side by side
+_LABELS = 36  # characters of all labels of categories, side by side
 
 
 def plot_functions(

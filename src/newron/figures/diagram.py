@@ -1,41 +1,28 @@
-"""What a figure tells: the functions, neurons and axes of a model, what is folded or left out.
+"""What a figure tells: functions, neurons and axes, what is folded and what is left out.
 
-Everything is decided here but where it is drawn. Numbers of layers and neurons go from 1 on,
-functions are numbered in their layer from 0 on, as in :class:`newron.reading.Shape`.
+Here are the parts; :mod:`newron.figures.survey` reads them from a model, and layouts say where
+they are drawn. Numbers of layers and neurons go from 1 on, functions are numbered in their
+layer from 0 on, as in :class:`newron.reading.Shape`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from newron.figures.influence import estimate_influence, measure_influence, trace_neurons
-from newron.figures.telling import Mark, find_marks, is_count, tell_head, tell_input
-from newron.figures.writing import write_name
-from newron.model.aggregation import activate, combine_limits
+from newron.figures.telling import Mark
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.model.schema import Column
-from newron.reading.condition import Conditions
-from newron.reading.curve import trace_function
-from newron.reading.path import Part, Reader, Stage
-from newron.reading.shapes import Shape, Shapes, read_shapes
+from newron.reading.path import Part, Stage
+from newron.reading.shapes import Shape
 
-__all__ = ["Axis", "Diagram", "Function", "Input", "Neuron", "Outcome", "read_diagram"]
-
-_BINS = 24
-_POINTS = 121
-_FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
-_MOST_WORK, _LEAST_ROWS = 400_000, 200  # functions times rows, to measure influence
-_MOST_VALUES = 12  # of an axis, to be drawn one by one
+__all__ = ["Axis", "Diagram", "Function", "Input", "Joint", "Neuron", "Outcome"]
 
 
 @dataclass(frozen=True)
@@ -130,6 +117,60 @@ class Function:
             return False
         return self.part.h >= 0.5 if self.bounded else self.added > 0.0
 
+    @property
+    def members(self) -> tuple[Function, ...]:
+        """The functions of the model that it is: itself."""
+        return (self,)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it does, in words."""
+        return (str(self.shape),)
+
+
+@dataclass(frozen=True)
+class Joint(Function):
+    """All functions of one neuron that read one input, drawn as one curve: their sum."""
+
+    parts: tuple[Function, ...] = ()
+
+    @property
+    def members(self) -> tuple[Function, ...]:
+        """The functions of the model that it is."""
+        return self.parts
+
+    @property
+    def key(self) -> str:
+        """The names of its functions in the picture."""
+        return " ".join(member.key for member in self.members)
+
+    @property
+    def size(self) -> float:
+        """By how much what they add varies."""
+        values = self.y if self.gap is None else np.append(self.y, self.gap)
+        return float(values.max() - values.min())
+
+    @property
+    def gap(self) -> float | None:
+        """What a gap adds, if the column has gaps."""
+        parts = [member.gap for member in self.members if member.gap is not None]
+        return sum(parts) if parts else None
+
+    @property
+    def added(self) -> float:
+        """What they add for the row that is drawn."""
+        return sum(member.added for member in self.members)
+
+    @property
+    def on(self) -> bool:
+        """Whether one of them is on."""
+        return any(member.on for member in self.members)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What each of them does, in words."""
+        return tuple(str(member.shape) for member in self.members)
+
 
 @dataclass(frozen=True)
 class Neuron:
@@ -207,12 +248,12 @@ class Diagram:
     @cached_property
     def n_drawn(self) -> int:
         """How many functions are drawn."""
-        return len(self.functions)
+        return sum(len(function.members) for function in self.functions)
 
     @cached_property
     def n_folded(self) -> int:
         """How many matter a little and are only counted."""
-        return sum(len(neuron.folded) for neuron in self.neurons)
+        return sum(len(f.members) for neuron in self.neurons for f in neuron.folded)
 
     @property
     def n_left_out(self) -> int:
@@ -242,363 +283,3 @@ def _fold(neuron: Neuron, choose: Callable[[Neuron], Iterable[Function]]) -> Neu
     keys = {function.key for function in kept}
     rest = tuple(function for function in neuron.functions if function.key not in keys)
     return replace(neuron, functions=kept, folded=neuron.folded + rest)
-
-
-# ---- reading ----
-
-
-@dataclass
-class _Rows:
-    """The given rows and what lies where in them; without rows, nothing does."""
-
-    model: Model
-    rows: Floats | None
-    few: Floats | None = field(init=False)
-    neurons: Floats | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.few = self.neurons = None
-        if self.rows is not None and len(self.rows):
-            self.few = self._take_some(self.rows)
-            self.neurons = trace_neurons(self.model, self.few)
-
-    def _take_some(self, rows: Floats) -> Floats:
-        """Give so many rows that a figure is drawn in time, always the same ones."""
-        most = max(_MOST_WORK // max(self.model.n_functions, 1), _LEAST_ROWS)
-        if len(rows) <= most:
-            return np.ascontiguousarray(rows, np.float64)
-        chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
-        return np.ascontiguousarray(rows[np.sort(chosen)], np.float64)
-
-    @property
-    def n_measured(self) -> int:
-        """On how many rows influence is measured."""
-        return 0 if self.few is None else len(self.few)
-
-    def get(self, signal: int) -> Floats | None:
-        """Give the values of a signal, gaps included."""
-        n = len(self.model.schema)
-        if self.rows is None or self.neurons is None:
-            return None
-        values = self.rows[:, signal] if signal < n else self.neurons[:, signal - n]
-        return np.asarray(values, np.float64)
-
-
-def read_diagram(
-    model: Model,
-    rows: Floats | None = None,
-    row: Floats | None = None,
-    *,
-    title: str | None = None,
-    max_inputs: int | None = None,
-) -> Diagram:
-    """Read what there is to draw of a model.
-
-    ``rows`` and ``row`` are as :meth:`Model.read` gives them.
-    """
-    reader = _DiagramReader(model, rows, row)
-    return reader.read(title, max_inputs)
-
-
-class _DiagramReader:
-    def __init__(self, model: Model, rows: Floats | None, row: Floats | None) -> None:
-        self.model = model
-        self.rows = _Rows(model, rows)
-        self.row = row
-        self.shapes: Shapes = read_shapes(model)
-        self.conditions = Conditions(model)
-        self.alive = _find_alive(model, self.shapes)
-        self.stages: list[Stage] = [] if row is None else list(Reader(model, row).read_stages())
-        self.axes: dict[int, Axis] = {}
-        self.reach: list[tuple[float, float]] = []  # of the neurons' values
-        self.influence = self._find_influence()
-        self.strongest = max((float(one.max(initial=0.0)) for one in self.influence), default=0.0)
-
-    def _find_influence(self) -> list[Floats]:
-        if self.rows.few is not None:
-            return measure_influence(self.model, self.rows.few)
-        sizes: list[list[float]] = [[] for _ in self.model.layers]
-        for shape in self.shapes:
-            weight = 1.0 if shape.weight is None else abs(shape.weight)
-            size = weight * (shape.greatest - shape.least)
-            sizes[shape.layer - 1].append(size if math.isfinite(size) else 0.0)
-        return [_FULL * found for found in estimate_influence([np.array(s) for s in sizes])]
-
-    def read(self, title: str | None, max_inputs: int | None) -> Diagram:
-        layers = []
-        for number, layer in enumerate(self.model.layers, 1):
-            drawn = [self._read_neuron(number, layer, j) for j in range(layer.n_neurons)]
-            layers.append(tuple(neuron for neuron in drawn if self._is_drawn(neuron)))
-        unused = self._find_unused(layers)
-        diagram = Diagram(
-            self.model,
-            tell_title(self.model) if title is None else title,
-            "",
-            tuple(layers),
-            self._read_inputs(),
-            tuple(map(write_name, _name_outputs(self.model))),
-            self._read_outcome(),
-            n_rows=0 if self.rows.rows is None else len(self.rows.rows),
-            n_measured=self.rows.n_measured,
-            unused=unused,
-        )
-        return diagram if max_inputs is None else _limit_inputs(diagram, max_inputs)
-
-    def _is_drawn(self, neuron: Neuron) -> bool:
-        last = neuron.layer == len(self.model.layers)
-        return last or self._find_signal(neuron.layer, neuron.number - 1) in self.alive
-
-    def _find_signal(self, number: int, j: int) -> int:
-        before = sum(layer.n_neurons for layer in self.model.layers[: number - 1])
-        return len(self.model.schema) + before + j
-
-    def _find_unused(self, layers: Sequence[Sequence[Neuron]]) -> tuple[str, ...]:
-        read = {f.signal for layer in layers for neuron in layer for f in neuron.functions}
-        names = enumerate(self.model.schema.names)
-        return tuple(write_name(name) for i, name in names if i not in read)
-
-    def _read_inputs(self) -> dict[int, Input]:
-        columns = enumerate(self.model.schema.columns)
-        if self.row is None:
-            return {i: Input(i, write_name(column.name)) for i, column in columns}
-        values = self.row[0].tolist()
-        return {
-            i: Input(i, write_name(column.name), tell_input(column, values[i]))
-            for i, column in columns
-        }
-
-    def _read_outcome(self) -> Outcome | None:
-        if self.row is None:
-            return None
-        scores, output = self.model.score_rows(self.row), self.model.output
-        told = tuple(scores[0].tolist())
-        if not isinstance(output, Classes):
-            return Outcome(told)
-        shares = tuple(output.predict_proba(scores)[0].tolist())
-        return Outcome(told, shares, int(output.choose(scores)[0]))
-
-    # ---- neurons ----
-
-    def _read_neuron(self, number: int, layer: Layer, j: int) -> Neuron:
-        edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
-        first = sum(len(one.source) for one in self.model.layers[: number - 1])
-        shapes = [self.shapes[first + e] for e in edges]
-        signal = self._find_signal(number, j)
-        low, high = _find_limits(layer.aggregation, shapes)
-        centre = 0.0 if layer.centre is None else float(layer.centre[j])
-        self.reach.append(tuple(activate(layer.activation, np.array([low, high]) - centre)))
-        alive = signal in self.alive or number == len(self.model.layers)
-        kept = [shape for shape in shapes if shape.matters and alive]
-        stage = self._get_stage(number, j)
-        parts = {} if stage is None else {part.function: part for part in stage.parts}
-        name = self.conditions.names[signal]
-        return Neuron(
-            number,
-            j + 1,
-            write_name(name),
-            layer.aggregation,
-            layer.activation,
-            centre,
-            low,
-            high,
-            tuple(self._read_function(layer, s, parts.get(s.function)) for s in kept),
-            n_left_out=len(shapes) - len(kept),
-            n_functions=len(shapes),
-            density=self._count_totals(layer, signal, low, high, centre),
-            counts=is_count(layer),
-            stage=stage,
-        )
-
-    def _get_stage(self, number: int, j: int) -> Stage | None:
-        for stage in self.stages:
-            if (stage.layer, stage.neuron) == (number, j + 1):
-                return stage
-        return None
-
-    def _count_totals(
-        self, layer: Layer, signal: int, low: float, high: float, centre: float
-    ) -> tuple[int, ...]:
-        """Count rows by the total of a neuron, where its activation does not hide it."""
-        values = self.rows.get(signal)
-        if values is None or layer.activation != "identity":
-            return ()
-        return _count(values + centre, low, high)
-
-    # ---- functions ----
-
-    def _read_function(self, layer: Layer, shape: Shape, part: Part | None) -> Function:
-        e = shape.function
-        signal = int(layer.source[e])
-        axis = self._read_axis(signal)
-        weight = 1.0 if shape.weight is None else shape.weight
-        crisp = get_processing(layer.processing).crisp
-        marks = find_marks(shape, crisp)
-        if axis.labels:
-            x, h = np.arange(len(axis.labels), dtype=np.float64), np.array(layer.levels[e])
-        else:
-            x = _place_points(axis, [mark.place for mark in marks])
-            h = trace_function(self.model.schema, layer, e, x)
-        bounded = get_processing(layer.processing).bounded
-        low, high = (0.0, weight) if bounded else _find_ends(weight, shape)
-        reading = tell_head(shape, self.conditions, self.model, axis.labels)
-        place = math.nan if self.row is None else self._get_value(signal)
-        influence = float(self.influence[shape.layer - 1][e])
-        return Function(
-            shape,
-            signal,
-            axis,
-            axis.name,
-            reading,
-            marks,
-            x,
-            weight * h,
-            min(low, high),
-            max(low, high),
-            influence,
-            influence / max(_FULL, self.strongest),
-            crisp,
-            bounded,
-            part,
-            place,
-        )
-
-    def _get_value(self, signal: int) -> float:
-        """Give the value of a signal for the row, NaN for a gap."""
-        n = len(self.model.schema)
-        if signal < n:
-            assert self.row is not None  # noqa: S101 - asked for rows alone
-            value = float(self.row[0, signal])
-            n_categories = self.model.schema.columns[signal].n_categories
-            return math.nan if n_categories and not 0 <= value < n_categories else value
-        return self.stages[signal - n].value
-
-    def _read_axis(self, signal: int) -> Axis:
-        if signal not in self.axes:
-            n = len(self.model.schema)
-            if signal < n:
-                self.axes[signal] = self._read_column(self.model.schema.columns[signal], signal)
-            else:
-                self.axes[signal] = self._read_reach(signal)
-        return self.axes[signal]
-
-    def _read_column(self, column: Column, signal: int) -> Axis:
-        values = self.rows.get(signal)
-        listed = column.values or ()
-        few = tuple(sorted(set(listed))) if len(listed) <= _MOST_VALUES else ()
-        labels = tuple(write_name(label) for label in column.categories or ())
-        n_missing = 0
-        density: tuple[int, ...] = ()
-        if values is not None:
-            n_missing = int(np.isnan(values).sum())
-            density = _count(values, column.low, column.high, few, len(labels))
-        return Axis(
-            write_name(column.name),
-            column.low,
-            column.high,
-            write_name(column.unit or ""),
-            labels,
-            few,
-            density,
-            column.gaps,
-            n_missing,
-        )
-
-    def _read_reach(self, signal: int) -> Axis:
-        j = signal - len(self.model.schema)
-        low, high = self.reach[j]
-        number, neuron = self.conditions.find_neuron(signal) or (1, 1)
-        layer = self.model.layers[number - 1]
-        few: tuple[float, ...] = ()
-        if is_count(layer):
-            n = int(layer.begin[neuron] - layer.begin[neuron - 1])
-            few = tuple(float(k) for k in range(n + 1) if low <= k <= high)
-            few = few if len(few) <= _MOST_VALUES else ()
-        values = self.rows.get(signal)
-        density = () if values is None else _count(values, low, high, few)
-        return Axis(write_name(self.conditions.names[signal]), low, high, "", (), few, density)
-
-
-def _find_alive(model: Model, shapes: Shapes) -> set[int]:
-    """Give the signals that some drawn function reads, backwards from the outputs."""
-    starts = np.cumsum([len(model.schema), *(layer.n_neurons for layer in model.layers)])
-    alive: set[int] = set()
-    for shape in reversed(shapes):
-        layer = model.layers[shape.layer - 1]
-        own = int(starts[shape.layer - 1]) + shape.neuron - 1
-        if shape.matters and (shape.layer == len(model.layers) or own in alive):
-            alive.add(int(layer.source[shape.function]))
-    return alive
-
-
-def _find_limits(aggregation: str, shapes: Sequence[Shape]) -> tuple[float, float]:
-    weights = np.array([1.0 if s.weight is None else s.weight for s in shapes]).reshape(-1, 1)
-    ends = np.array([(s.least, s.greatest) for s in shapes]).reshape(-1, 2) * weights
-    return combine_limits(aggregation, ends.min(axis=1), ends.max(axis=1))
-
-
-def _find_ends(weight: float, shape: Shape) -> tuple[float, float]:
-    ends = weight * shape.least, weight * shape.greatest
-    return min(0.0, *ends), max(0.0, *ends)
-
-
-def _place_points(axis: Axis, marks: Sequence[float]) -> Floats:
-    """Give places for a curve: even ones, and both sides of each mark."""
-    low, high = axis.limits
-    beside = [
-        near
-        for mark in marks
-        for near in (math.nextafter(mark, -math.inf), mark, math.nextafter(mark, math.inf))
-    ]
-    places = np.concatenate([np.linspace(low, high, _POINTS), beside])
-    return np.unique(places[(places >= low) & (places <= high)])
-
-
-def _count(
-    values: Floats,
-    low: float,
-    high: float,
-    few: Sequence[float] = (),
-    n_labels: int = 0,
-) -> tuple[int, ...]:
-    """Count values: by category, by value where they are few, or in equal parts of a range."""
-    known = values[np.isfinite(values)]
-    if n_labels:
-        inside = known[(known >= 0) & (known < n_labels)].astype(np.intp)
-        return tuple(np.bincount(inside, minlength=n_labels).tolist())
-    if len(few):
-        return tuple(int(np.sum(np.abs(known - value) <= 1e-9)) for value in few)
-    if not (math.isfinite(high - low) and high > low):
-        return ()
-    counts: NDArray[np.intp] = np.histogram(known, _BINS, (low, high))[0]
-    return tuple(counts.tolist())
-
-
-def _limit_inputs(diagram: Diagram, most: int) -> Diagram:
-    """Fold the functions of all but the most influential inputs."""
-    n = len(diagram.model.schema)
-    strength: dict[int, tuple[float, float]] = {}
-    for function in diagram.functions:
-        if function.signal < n:
-            own = function.influence, function.size
-            strength[function.signal] = max(strength.get(function.signal, (0.0, 0.0)), own)
-    kept = set(sorted(strength, key=lambda i: strength[i], reverse=True)[:most])
-
-    def choose(neuron: Neuron) -> list[Function]:
-        return [f for f in neuron.functions if f.signal >= n or f.signal in kept]
-
-    return diagram.fold(choose)
-
-
-def _name_outputs(model: Model) -> list[str]:
-    if isinstance(model.output, Classes):
-        return [x if isinstance(x, str) else f"class {x}" for x in model.output.labels]
-    return list(model.output.names)
-
-
-def tell_title(model: Model) -> str:
-    """Say in a line what network this is."""
-    kinds = " and ".join(dict.fromkeys(layer.processing for layer in model.layers))
-    kinds = kinds.replace("heaviside", "Heaviside").replace("tanh_prod", "tanh-prod")
-    widths = [layer.n_neurons for layer in model.layers[:-1]]
-    shape = f"hidden neurons {widths}" if widths else "no hidden layer"
-    return f"{kinds[0].upper()}{kinds[1:]} network, {shape}"

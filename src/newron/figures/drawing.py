@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 
 from newron.errors import InputError
 from newron.figures.card import lay_card
-from newron.figures.diagram import Diagram, read_diagram
+from newron.figures.diagram import Diagram
 from newron.figures.figure import Figure
 from newron.figures.folded import choose_strongest, lay_folded
 from newron.figures.layered import lay_layers
 from newron.figures.metrics import clean
 from newron.figures.narration import describe, tell_subtitle
 from newron.figures.narrow import lay_narrow, lay_narrow_card
+from newron.figures.survey import join_inputs, read_diagram
 from newron.figures.svg import write_svg
 from newron.model.model import Model
 from newron.reading.row import read_row
@@ -28,7 +29,7 @@ Theme = Literal["auto", "light", "dark"]
 
 _LAYOUTS = ("auto", "layered", "scorecard", "folded")
 _THEMES = ("auto", "light", "dark")
-_MOST_LAYERED = 20  # functions that are drawn in layers; more are folded
+_MOST_LAYERED = 24  # functions that are drawn in layers; more are folded
 
 
 _WIDE = {"scorecard": lay_card, "layered": lay_layers, "folded": lay_folded}
@@ -68,7 +69,7 @@ def draw(
         folded and counted. None draws all.
     layout : {"auto", "layered", "scorecard", "folded"}
         A score card is for networks with one output and no hidden layer; folded draws the
-        strongest functions of each neuron. "auto" takes a card where it can, layers up to 20
+        strongest functions of each neuron. "auto" takes a card where it can, layers up to 24
         functions, and folds more.
     theme : {"auto", "light", "dark"}
         "auto" follows the reader.
@@ -100,6 +101,8 @@ def draw(
     chosen = _choose_layout(diagram, layout)
     if chosen == "folded":
         diagram = choose_strongest(diagram)
+    elif chosen == "scorecard":
+        diagram = join_inputs(diagram, rows)
     diagram = replace(
         diagram,
         title=clean(diagram.title),

@@ -21,6 +21,7 @@ from newron.figures.parts import (
     add_legend,
     add_outcome,
     add_sum,
+    caption_sum,
     entering_width,
     find_signal,
     leaving_width,
@@ -38,10 +39,11 @@ _PITCH, _BETWEEN_ROWS = 108.0, 16.0
 _TILE, _BETWEEN_TILES, _PLOT = 105.0, 16.0, 28.0
 _STEP = _TILE + _BETWEEN_TILES
 _CHIP, _SUM = 88.0, 54.0
-_BESIDE, _SECTION = 5, 7  # tiles on a line
+_BESIDE, _SECTION = 5, 6  # tiles on a line
 _MOST_NEURONS = 12  # of a layer
 _MOST_LINES = 2  # of tiles, of an output
 _TOP = 146.0
+_LEAST_WIDTH = 760.0
 
 
 def choose_strongest(diagram: Diagram) -> Diagram:
@@ -91,8 +93,8 @@ def _is_beside(diagram: Diagram) -> bool:
 def lay_folded(diagram: Diagram) -> Scene:
     """Lay a large network out in rows of neurons."""
     scene = Scene(WIDTH, 0)
-    add_heading(scene, diagram)
     bottom = _lay_beside(scene, diagram) if _is_beside(diagram) else _lay_sections(scene, diagram)
+    add_heading(scene, diagram)
     scene.height = add_legend(scene, diagram, bottom + 34) + 22
     return scene
 
@@ -101,13 +103,18 @@ def lay_folded(diagram: Diagram) -> Scene:
 
 
 def _place_row(
-    scene: Scene, neuron: Neuron, functions: Sequence[Function], y: float, per_line: int
+    scene: Scene,
+    neuron: Neuron,
+    functions: Sequence[Function],
+    y: float,
+    per_line: int,
+    chip: float = _CHIP,
 ) -> float:
     """Draw the tiles of a neuron and its chip on a panel; give the height."""
     n_lines = max(1, -(-len(functions) // per_line))
     height = n_lines * _PITCH
     end = MARGIN + per_line * _STEP
-    scene.panels.append(Rect(MARGIN - 10, y - 4, end + _CHIP + 6 - MARGIN + 10, height, "panel", 8))
+    scene.panels.append(Rect(MARGIN - 10, y - 4, end + chip + 16 - MARGIN, height, "panel", 8))
     for k, function in enumerate(functions):
         _place_tile(scene, function, MARGIN + k % per_line * _STEP, y + k // per_line * _PITCH)
     if neuron.folded or neuron.n_left_out:
@@ -202,11 +209,14 @@ def _place_heads(scene: Scene, *heads: tuple[float, str]) -> None:
         scene.add(Label(x, _TOP - 26, text, "head", style="m"))
 
 
-def _connect(scene: Scene, neuron: Neuron, x: float, box: Frame) -> None:
+def _connect(
+    scene: Scene, neuron: Neuron, x: float, box: Frame, caption: str = "", *, named: bool = True
+) -> None:
     """Draw the sum of a row and the line from its panel."""
     scene.add(Edge(x, box.middle, box.x, box.middle, 4.0, neuron.stage is not None, "straight"))
-    add_sum(scene, neuron, box)
-    scene.add(Label(box.x + box.width / 2, box.y - 7, neuron.name, "name", "middle"))
+    add_sum(scene, neuron, box, caption=caption)
+    if named:
+        scene.add(Label(box.x + box.width / 2, box.y - 7, neuron.name, "name", "middle"))
 
 
 def _place_reader(
@@ -259,7 +269,9 @@ def _tell_rest(scene: Scene, layer: Sequence[Neuron], y: float) -> float:
 
 def _lay_sections(scene: Scene, diagram: Diagram) -> float:
     y, n = _TOP - 26, len(diagram.layers)
-    fold = MARGIN + _SECTION * _STEP
+    per_line = max(2, min(_SECTION, max(len(neuron.functions) for neuron in diagram.neurons)))
+    fold = MARGIN + per_line * _STEP
+    chip = _CHIP if any(neuron.folded or neuron.n_left_out for neuron in diagram.neurons) else -20.0
     places: list[tuple[float, float]] = []
     for k, layer in enumerate(diagram.layers, 1):
         head = "output layer" if k == n else f"layer {k}: strongest functions of each neuron"
@@ -268,9 +280,10 @@ def _lay_sections(scene: Scene, diagram: Diagram) -> float:
         for neuron in layer:
             if not neuron.functions and k < n:
                 continue
-            height = _place_row(scene, neuron, neuron.functions, y, _SECTION)
-            box = Frame(fold + _CHIP + 20, y + height / 2 - 32, _SUM, 56)
-            _connect(scene, neuron, fold + _CHIP + 6, box)
+            height = _place_row(scene, neuron, neuron.functions, y, per_line, chip)
+            box = Frame(fold + chip + 30, y + height / 2 - 32, _SUM, 56)
+            caption = caption_sum(diagram, neuron)
+            _connect(scene, neuron, fold + chip + 6, box, caption, named=k < n)
             places.append((box.right, box.middle))
             if neuron.activation != "identity":
                 _place_hidden(scene, neuron, box)
@@ -291,10 +304,13 @@ def _place_output(scene: Scene, diagram: Diagram, places: Sequence[tuple[float, 
     last = diagram.layers[-1]
     mine = dict(enumerate(places[len(places) - len(last) :]))
     if len(last) > 1 or diagram.classes is None:
-        add_boxes(scene, diagram, mine, WIDTH - MARGIN - 104, 92)
+        x = mine[0][0] + 36
+        add_boxes(scene, diagram, mine, x, 116)
+        scene.width = max(x + 116 + 10 + MARGIN, _LEAST_WIDTH)
         return mine[len(last) - 1][1] + 40
     x, y = mine[0]
-    act = Frame(WIDTH - MARGIN - 70, y - 40, 70, 80)
+    act = Frame(x + 58, y - 40, 100, 80)
+    scene.width = max(act.right + MARGIN, _LEAST_WIDTH)
     scene.add(Edge(x, y, act.x, y, 4.0, diagram.outcome is not None, "straight"))
     add_activation(scene, diagram, last[0], act)
-    return add_outcome(scene, diagram, last[0], act.right, act.bottom + 30, 150, anchor="end")
+    return add_outcome(scene, diagram, last[0], act.right, act.bottom + 30, 160, anchor="end")

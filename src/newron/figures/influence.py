@@ -21,7 +21,7 @@ from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.reading.row import open_layers
 
-__all__ = ["estimate_influence", "measure_influence", "trace_neurons"]
+__all__ = ["estimate_influence", "measure_influence", "measure_together", "trace_neurons"]
 
 _DIGITS = 9  # sums are added in another order here: a tie stays a tie
 _BLOCK = 65536  # rows that are evaluated at once
@@ -48,10 +48,19 @@ def measure_influence(model: Model, rows: Floats) -> list[Floats]:
     for k, (layer, h) in enumerate(zip(model.layers, open_layers(model)(rows), strict=True)):
         rest = _cut_model(model, k)
         known = signals[:, : n_signals + layer.n_neurons]
-        held = [_hold(layer, h, e) for e in range(len(layer.source))]
+        held = [_hold(layer, h, [e]) for e in range(len(layer.source))]
         found.append(_compare(model.output, before, rest, known, n_signals + layer.target, held))
         n_signals += layer.n_neurons
     return found
+
+
+def measure_together(model: Model, rows: Floats, edges: Sequence[int]) -> float:
+    """Give the influence of some functions of one neuron of the last layer, held together."""
+    layer, h = model.layers[-1], open_layers(model)(rows)[-1]
+    before = model.score_rows(rows)
+    after = np.array(before)
+    after[:, int(layer.target[edges[0]])] = _hold(layer, h, edges)
+    return _measure_change(model.output, before, after)
 
 
 def _cut_model(model: Model, k: int) -> Model | None:
@@ -69,17 +78,17 @@ def _cut_model(model: Model, k: int) -> Model | None:
     return Model(Schema((*model.schema.columns, *extra)), model.layers[k + 1 :], model.output)
 
 
-def _hold(layer: Layer, h: Floats, e: int) -> Floats:
-    """Give the value of a function's neuron when the function is held constant."""
-    j = int(layer.target[e])
+def _hold(layer: Layer, h: Floats, held: Sequence[int]) -> Floats:
+    """Give the value of a neuron when some of its functions are held constant."""
+    j = int(layer.target[held[0]])
     edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
     total: Floats | None = None
     for i in edges:
-        part = np.full(len(h), _find_constant(layer, h[:, e])) if i == e else h[:, i]
+        part = np.full(len(h), _find_constant(layer, h[:, i])) if i in held else h[:, i]
         if layer.alpha is not None:
             part = part * layer.alpha[i]
         total = part if total is None else combine(layer.aggregation, total, part)
-    assert total is not None  # noqa: S101 - e is one of the edges
+    assert total is not None  # noqa: S101 - what is held is among the edges
     if layer.aggregation == "mean":
         total = total / len(edges)
     return activate(layer.activation, total if layer.centre is None else total - layer.centre[j])

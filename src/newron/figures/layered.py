@@ -261,7 +261,7 @@ def _place_neuron(
         _place_function(scene, diagram, function, frame, left, (box.x, port), ports)
     if neuron.folded:
         _place_chip(scene, neuron, last, bottom, box)
-    add_sum(scene, neuron, box, caption=caption_sum(neuron, last=k == len(columns.tiles) - 1))
+    add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron))
     if k < len(columns.tiles) - 1:
         scene.add(Label(box.x + box.width / 2, box.y - 7, neuron.name, "name", "middle"))
     if neuron.activation == "identity":

@@ -37,11 +37,14 @@ def _tell_decision(diagram: Diagram, layout: str) -> str:
 def describe(diagram: Diagram) -> str:
     """Tell the picture in sentences."""
     told = [diagram.subtitle, f"{tell_counts(diagram)}."]
-    for function in diagram.functions[:_MOST_TOLD]:
-        neuron = f"layer {function.shape.layer}, neuron {function.shape.neuron}"
-        told.append(f"{neuron}: {function.shape}.")
-    if diagram.n_drawn > _MOST_TOLD:
-        told.append(f"And {diagram.n_drawn - _MOST_TOLD} more.")
+    sentences = [
+        f"layer {function.shape.layer}, neuron {function.shape.neuron}: {sentence}."
+        for function in diagram.functions
+        for sentence in function.sentences
+    ]
+    told += sentences[:_MOST_TOLD]
+    if len(sentences) > _MOST_TOLD:
+        told.append(f"And {len(sentences) - _MOST_TOLD} more.")
     return clean(" ".join([*told, *_tell_row(diagram)]))
 
 

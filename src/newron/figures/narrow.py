@@ -60,7 +60,7 @@ def _place_neuron(scene: Scene, diagram: Diagram, neuron: Neuron, y: float, *, l
         _place_tile(scene, function, (_LEFT, _RIGHT)[k % 2], top, box)
     if neuron.folded:
         _place_chip(scene, neuron, bottom, box)
-    add_sum(scene, neuron, box, caption=caption_sum(neuron, last=last))
+    add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron))
     if last:
         return _place_output(scene, diagram, neuron, box)
     scene.add(place_label(box.right + 10, box.middle + 5, neuron.name, "name", 90))
@@ -130,7 +130,7 @@ def lay_narrow_card(diagram: Diagram) -> Scene:
     if functions or neuron.folded:
         scene.add(Edge(_BUS, 70, _BUS, box.y + 20, 1.5, form="straight"))
         scene.add(Edge(_BUS, box.y + 20, box.right, box.middle, 1.5, form="turn"))
-    add_sum(scene, neuron, box, caption=caption_sum(neuron, last=True) or "points")
+    add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron) or "points")
     bottom = _place_card_output(scene, diagram, neuron, box)
     scene.height = add_legend(scene, diagram, bottom + 34, _EDGE) + 14
     return scene

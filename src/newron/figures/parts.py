@@ -162,16 +162,15 @@ def is_tall(neuron: Neuron) -> bool:
     return not plain or neuron.n_functions != 1 or len(neuron.functions) != 1
 
 
-def caption_sum(neuron: Neuron, *, last: bool) -> str:
+def caption_sum(diagram: Diagram, neuron: Neuron) -> str:
     """Write what is told below a sum: of how many, less what, or that it never changes."""
     if not neuron.functions and not neuron.folded:
         return f"always {write_amount(neuron.low)}"
-    if last or not is_tall(neuron):
-        return ""
-    if neuron.centre:
+    last = neuron.layer == len(diagram.layers)
+    if neuron.centre and not (last and is_binary(diagram)):  # two classes have it as a limit
         sign = "less" if neuron.centre > 0 else "plus"
-        return f"{sign} {write_amount(abs(neuron.centre))}"
-    return f"of {neuron.n_functions}" if neuron.counts else ""
+        return f"{sign} {shorten(abs(neuron.centre), 4)}"
+    return f"of {neuron.n_functions}" if neuron.counts and is_tall(neuron) and not last else ""
 
 
 def leaving_width(function: Function) -> float:
@@ -308,10 +307,8 @@ def add_boxes(
 
 
 def _fill_class(scene: Scene, diagram: Diagram, k: int, x: float, y: float, width: float) -> None:
-    neuron = diagram.layers[-1][k]
     if diagram.outcome is None:
-        text = "highest wins" if not neuron.centre else f"Σ less {write_amount(neuron.centre)}"
-        scene.add(place_label(x + 10, y + 8, text, "tick", width - 20, "m"))
+        scene.add(place_label(x + 10, y + 8, "highest wins", "tick", width - 20, "m"))
         return
     share, room = diagram.outcome.probabilities[k], width - 20
     where: Attributes = {"data-meter": k, "data-full": round(room, 1)}
@@ -327,9 +324,6 @@ def _fill_amount(scene: Scene, diagram: Diagram, k: int, x: float, y: float, wid
         ends = [write_amount(end - neuron.centre) for end in (neuron.low, neuron.high)]
         text = f"{ends[0]} to {ends[1]}" if ends[0] != ends[1] else ends[0]
         scene.add(place_label(x + 10, y + 8, text, "cond", width - 20))
-        if neuron.centre:
-            less = f"Σ less {write_amount(neuron.centre)}"
-            scene.add(place_label(x + 10, y + 24, less, "tick", width - 20, "m"))
         return
     key: Attributes = {"data-out": "amount", "data-class": k}
     told = write_amount(diagram.outcome.scores[k])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from newron.figures.diagram import Axis, Function
+from newron.figures.diagram import Axis, Function, Joint
 from newron.figures.metrics import fit, measure
 from newron.figures.palette import SIZES
 from newron.figures.shapes import Attributes, Dot, Group, Label, Line, Rect, Shape
@@ -35,7 +35,7 @@ _INSET = 6.0  # from the frame to the highest and the lowest value
 _GAP_SLOT, _SMALL_GAP_SLOT, _SMALL = 54.0, 47.0, 130.0
 _BETWEEN = 5.0  # two labels
 _WIDEST_BAR, _WIDEST_RUG = 34.0, 18.0
-_LEAST_SLOT = 20.0  # of a category, to have its own label
+_LEAST_LETTERS = 5  # of a label that is cut
 
 
 @dataclass(frozen=True)
@@ -213,16 +213,22 @@ def draw_ticks(
 
 
 def _place_labels(shelf: _Shelf, scale: Scale, members: Sequence[bool]) -> None:
+    """Write the categories, those that are high in bold; or how many where they are many."""
     labels = scale.axis.labels
-    if scale.slot < _LEAST_SLOT:
-        text = f"{sum(members)} of {len(labels)} categories"
-        room = scale.end - scale.frame.x
-        held = ", ".join(label for label, on in zip(labels, members, strict=True) if on)
+    room = scale.slot - _BETWEEN
+    pairs = list(zip(labels, members, strict=True))
+    texts = [fit(label, room, SIZES["tick"], bold=on) for label, on in pairs]
+    if any(
+        text != label and len(text) < _LEAST_LETTERS
+        for text, label in zip(texts, labels, strict=True)
+    ):
+        high = [label for label, on in pairs if on]
+        text = f"{len(high)} of {len(labels)} categories"
+        text = fit(text, scale.end - scale.frame.x, SIZES["tick"], bold=True)
         middle = (scale.frame.x + scale.end) / 2
-        shelf.place(middle, fit(text, room, SIZES["tick"], bold=True), bold=True, title=held)
+        shelf.place(middle, text, bold=True, title=", ".join(high))
         return
-    for k, (label, on) in enumerate(zip(labels, members, strict=True)):
-        text = fit(label, scale.slot - _BETWEEN, SIZES["tick"], bold=on)
+    for k, ((label, on), text) in enumerate(zip(pairs, texts, strict=True)):
         shelf.place(scale.x(k), text, bold=on, title=label)
 
 
@@ -274,10 +280,8 @@ def draw_function(function: Function, frame: Frame, *, y_ticks: bool = True) -> 
     shapes += _draw_bars(function, scale) if function.axis.labels else _draw_curve(function, scale)
     if function.gap is not None:
         shapes += _draw_gap(scale, function.gap)
-    half = 0.5 * function.weight
-    high = [abs(y) >= abs(half) for y in function.y] if function.axis.labels else []
     held = function.shape.missing is not None and function.shape.missing >= 0.5
-    shapes += draw_ticks(scale, function.marks, high, gap_holds=held)
+    shapes += draw_ticks(scale, function.marks, _find_high(function), gap_holds=held)
     if y_ticks:
         shapes += _draw_values(function, scale)
     if function.part is not None:
@@ -286,8 +290,17 @@ def draw_function(function: Function, frame: Frame, *, y_ticks: bool = True) -> 
     return Group(attributes, tuple(shapes), _tell(function))
 
 
+def _find_high(function: Function) -> list[bool]:
+    """Tell which categories count: at least half of the weight, or anything where many add."""
+    if not function.axis.labels:
+        return []
+    if isinstance(function, Joint):
+        return [y != 0.0 for y in function.y.tolist()]
+    return [abs(y) >= 0.5 * abs(function.weight) for y in function.y.tolist()]
+
+
 def _tell(function: Function) -> str:
-    return f"{function.shape} (influence {write_share(function.influence)})"
+    return f"{'; '.join(function.sentences)} (influence {write_share(function.influence)})"
 
 
 def _draw_curve(function: Function, scale: Scale) -> list[Shape]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from newron.figures.metrics import is_measured
 from newron.figures.palette import Theme, write_stylesheet
 from newron.figures.shapes import Attributes, Dot, Edge, Group, Label, Line, Rect, Scene, Shape
 
-__all__ = ["write_svg"]
+__all__ = ["write_shapes", "write_svg"]
 
 _THEMES = {"auto": "nw", "light": "nw nw-light", "dark": "nw nw-dark"}
 
@@ -30,6 +31,11 @@ def write_svg(scene: Scene, *, title: str, description: str, theme: Theme = "aut
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def write_shapes(shapes: Iterable[Shape]) -> str:
+    """Write shapes as SVG elements, for a picture that someone else frames."""
+    return "\n".join(map(_write, shapes))
 
 
 def _write(shape: Shape) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from newron.figures.metrics import clean
@@ -15,7 +16,7 @@ from newron.reading.row import get_value
 from newron.reading.shapes import Shape
 from newron.rules.axis import quote
 
-__all__ = ["Mark", "find_marks", "is_count", "tell_head", "tell_input"]
+__all__ = ["Mark", "find_marks", "is_count", "tell_head", "tell_input", "tell_joint"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,13 @@ def _tell_condition(shape: Shape, conditions: Conditions, model: Model) -> str:
     return f"{'≤' if asked.at_most else '≥'} {write_exact(asked.limit)}"
 
 
+def tell_joint(marks: Sequence[Mark], readings: Sequence[str], *, crisp: bool) -> str:
+    """Say what several functions of one input ask, in short."""
+    if crisp:
+        return f"steps at {', '.join(mark.text for mark in marks)}" if marks else "by category"
+    return "; ".join(readings)
+
+
 def _tell_levels(shape: Shape, labels: tuple[str, ...]) -> str:
     """Name the categories that are high, where high and low ones are well apart."""
     values = [h for _, h in shape.levels]
@@ -105,7 +113,7 @@ def _tell_curve(shape: Shape) -> str:
     if shape.kind == "hinge":
         return f"{way}, bends at {write_exact(shape.threshold or 0.0)}{unit}"
     if shape.kind == "linear":
-        return f"{way} evenly"
+        return way
     if not shape.has_place:
         return f"{way} slowly"
     return f"{'>' if shape.rises else '<'} {write_place(shape.threshold or 0.0, span)}{unit}"
@@ -115,6 +123,7 @@ def tell_input(column: Column, value: float) -> str:
     """Write the value of a row in a column, with its unit."""
     known = get_value(column, value)
     if column.categories is None and isinstance(known, float):
-        unit = f" {column.unit}" if column.unit else ""
-        return write_name(f"{write_exact(known)}{unit}")
+        exact = write_exact(known)
+        short = exact if len(exact) <= 7 else write_place(known, 0.1 * (column.high - column.low))
+        return write_name(f"{short} {column.unit}" if column.unit else short)
     return "missing" if known is None else write_name(known)
