@@ -1,0 +1,304 @@
+"""The section of inputs: of each its rows, what the network makes of it, how much it matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.figures.diagram import Function
+from newron.figures.metrics import fit, measure
+from newron.figures.palette import SIZES
+from newron.figures.plot import Frame, draw_function
+from newron.figures.svg import write_shapes
+from newron.figures.writing import write_place
+from newron.model.arithmetic import Floats
+from newron.model.schema import Column
+from newron.report.charts import line, make_svg, rect, text
+from newron.report.facts import Facts
+from newron.report.live import list_functions
+from newron.report.writing import count, say_class, tell, write_count, write_per_cent
+
+__all__ = ["write_inputs"]
+
+_BARS = 24
+_MOST_LABELS = 8  # categories that have a bar each; the rarest are joined
+_MOST_FUNCTIONS = 4  # of an input that are drawn
+_MOST_INPUTS = 24  # that have a panel before the rest is folded
+_WIDTH, _BASE, _TOP = 280.0, 104.0, 88.0
+_SHADES = 5  # classes that are told apart
+
+
+def write_inputs(facts: Facts) -> str:
+    """Write the section."""
+    panels = [_write_panel(facts, i) for i in facts.used]
+    shown, rest = panels[:_MOST_INPUTS], panels[_MOST_INPUTS:]
+    more = ""
+    if rest:
+        more = (
+            f"<details><summary>{count(len(rest), 'more input')}</summary>"
+            f'<div class="panels">{"".join(rest)}</div></details>'
+        )
+    return (
+        f"<h2>Input by input</h2><p>{_tell_bars(facts)} {_tell_order(facts)}</p>"
+        f'{_write_key(facts)}<div class="panels">{"".join(shown)}</div>{more}{_tell_unused(facts)}'
+    )
+
+
+def _tell_bars(facts: Facts) -> str:
+    nouns = f"The {count(len(facts.rows), facts.words.noun)} over each input."
+    crisp = " The blue stretch is where a condition holds." if facts.is_crisp else ""
+    return f"{tell(nouns)}{crisp}"
+
+
+def _tell_order(facts: Facts) -> str:
+    if facts.classes is None:
+        return (
+            "The number beside a name is how far the answer moves, on average, when the input is "
+            "held constant; the largest first."
+        )
+    return (
+        f"The number beside a name is the share of {write_count(facts.importance.n_rows)} "
+        f"{tell(facts.words.noun)}s whose answer changes when the input is held constant; the "
+        "largest first."
+    )
+
+
+def _tell_unused(facts: Facts) -> str:
+    used = set(facts.used)
+    names = [name for i, name in enumerate(facts.model.schema.names) if i not in used]
+    if not names:
+        return ""
+    told = ", ".join(map(tell, names))
+    return f'<p class="small muted">Not used by the network: {told}.</p>'
+
+
+def _write_key(facts: Facts) -> str:
+    classes = facts.classes
+    if classes is None or facts.truth is None:
+        return ""
+    order = _order_classes(facts)
+    items = [
+        f'<li><i class="key {style}"></i>{tell(say_class(classes.labels[c]))}</li>'
+        for c, style in order
+        if c is not None
+    ]
+    if len(classes.labels) > _SHADES:
+        items.append('<li><i class="key neg"></i>all others</li>')
+    return f'<ul class="keys">{"".join(items)}</ul>'
+
+
+def _order_classes(facts: Facts) -> list[tuple[int | None, str]]:
+    """Give the classes from the foot of a bar up, with their shades; None is all others."""
+    classes = facts.classes
+    if classes is None or facts.truth is None:
+        return [(None, "neg")]
+    n = len(classes.labels)
+    if n == 2:
+        return [(1, "pos"), (0, "neg")]
+    shades = [f"shade{k}" for k in range(min(n, _SHADES))]
+    found: list[tuple[int | None, str]] = list(enumerate(shades))
+    return found if n <= _SHADES else [*found, (None, "neg")]
+
+
+# ---- a panel ----
+
+
+def _write_panel(facts: Facts, i: int) -> str:
+    column = facts.model.schema.columns[i]
+    influence = facts.importance.of(column.name).value
+    weight = write_per_cent(influence) if facts.classes is not None else f"{influence:.3g}"
+    functions = [f for f in list_functions(facts.diagram) if f.signal == i]
+    functions.sort(key=lambda f: -f.influence)
+    shown = functions[:_MOST_FUNCTIONS]
+    zoned = len(functions) == 1 and functions[0].crisp
+    pictures = "" if zoned else "".join(map(_write_function, shown))
+    rest = len(functions) - len(shown)
+    more = f'<p class="muted">{count(rest, "more function")}</p>' if rest and not zoned else ""
+    sentences = [_tell_function(facts, f) for f in shown] if facts.is_crisp else []
+    return (
+        f'<div class="input"><h3>{tell(column.name)}<span title="influence">{weight}</span></h3>'
+        f"{_draw_rows(facts, i, functions[0] if zoned else None)}{pictures}{more}"
+        f"{''.join(sentences)}</div>"
+    )
+
+
+def _write_function(function: Function) -> str:
+    width = _WIDTH - 8
+    drawn = draw_function(function, Frame(46, 18, width - 54, 40))
+    name = f"{function.reading}, in {_name_neuron(function)}"
+    head = text(0, 12, name, "t-cond b", room=width)
+    svg = make_svg(width, 84, [head, write_shapes([drawn])], str(function.shape))
+    sentence = "" if function.crisp else f"<p>{tell(function.shape)}</p>"
+    return f"{svg}{sentence}"
+
+
+def _name_neuron(function: Function) -> str:
+    return f"neuron {function.shape.layer}.{function.shape.neuron}"
+
+
+def _tell_function(facts: Facts, function: Function) -> str:
+    """Say how the rows on which a condition holds differ from the others."""
+    holds = facts.h[function.shape.layer - 1][:, function.shape.function] >= 0.5
+    told = tell(function.reading)
+    if facts.truth is None:
+        return f"<p>{told}: {write_count(int(holds.sum()))} of {write_count(len(holds))}.</p>"
+    if facts.is_binary and facts.classes is not None:
+        name = tell(say_class(facts.classes.labels[1]))
+        on, off = (_tell_share(facts.truth[part] == 1) for part in (holds, ~holds))
+        return f"<p>{told}: {on} are {name}; otherwise {off}.</p>"
+    if facts.classes is None:
+        on, off = (_tell_mean(facts.truth[part, 0]) for part in (holds, ~holds))
+        return f"<p>{told}: {on}; otherwise {off}.</p>"
+    return f"<p>{told}: {write_count(int(holds.sum()))} of {write_count(len(holds))}.</p>"
+
+
+def _tell_share(own: NDArray[np.bool_]) -> str:
+    if not len(own):
+        return "none"
+    n = int(own.sum())
+    return f"{write_count(n)} of {write_count(len(own))} ({write_per_cent(n / len(own))})"
+
+
+def _tell_mean(amounts: Floats) -> str:
+    if not len(amounts):
+        return "none"
+    return f"{amounts.mean():.3g} on average ({write_count(len(amounts))})"
+
+
+# ---- rows ----
+
+
+def _draw_rows(facts: Facts, i: int, zone: Function | None) -> str:
+    column, values = facts.model.schema.columns[i], facts.rows[:, i]
+    missing = ~np.isfinite(values)
+    if column.categories is not None:
+        missing = ~((values >= 0) & (values < len(column.categories)))
+    gap = 52.0 if missing.any() or (column.gaps and zone is not None) else 0.0
+    right = _WIDTH - 4 - gap
+    if column.categories is not None or _is_few(column):
+        shapes, parts = _place_labels(column, values, right, zone)
+    else:
+        shapes, parts = _place_numbers(column, values, right, zone)
+    if gap:
+        shapes += _place_gap(zone)
+        parts.append((_WIDTH - 40, 24.0, missing))
+    most = max((int(part.sum()) for _, _, part in parts), default=1) or 1
+    for x, width, part in parts:
+        shapes += _draw_bar(facts, x, width, part, _TOP / most)
+    shapes.append(line(4, _BASE, _WIDTH - 4, _BASE, "hair"))
+    return make_svg(_WIDTH, 126, shapes, f"Rows over {column.name}")
+
+
+def _is_few(column: Column) -> bool:
+    return column.values is not None and len(column.values) <= _MOST_LABELS
+
+
+def _draw_bar(
+    facts: Facts, x: float, width: float, part: NDArray[np.bool_], scale: float
+) -> list[str]:
+    shapes, y, left = [], _BASE, int(part.sum())
+    for c, style in _order_classes(facts):
+        n = left if c is None or facts.truth is None else int((facts.truth[part] == c).sum())
+        left -= n
+        y -= n * scale
+        if n:
+            shapes.append(rect(x, y, width, n * scale, style))
+    return shapes
+
+
+Parts = list[tuple[float, float, NDArray[np.bool_]]]
+
+
+def _place_labels(
+    column: Column, values: Floats, right: float, zone: Function | None
+) -> tuple[list[str], Parts]:
+    """Give slots of categories, or of few values; the rarest of many are joined."""
+    kinds = [float(k) for k in range(column.n_categories)] or sorted(column.values or ())
+    names = [str(c) for c in column.categories or ()] or [write_place(v, 0.0) for v in kinds]
+    sizes = [int((values == kind).sum()) for kind in kinds]
+    order = sorted(range(len(kinds)), key=lambda k: -sizes[k])[:_MOST_LABELS]
+    kept = sorted(order) if len(kinds) > _MOST_LABELS else list(range(len(kinds)))
+    others = [k for k in range(len(kinds)) if k not in kept]
+    groups = [(names[k], [k]) for k in kept] + ([(f"{len(others)} more", others)] if others else [])
+    slot = (right - 4) / len(groups)
+    shapes, parts = [], []
+    for g, (name, members) in enumerate(groups):
+        x = 4 + g * slot
+        inside = zone is not None and all(_holds(zone, column, kinds[k]) for k in members)
+        if inside:
+            shapes.append(rect(x + 1, 6, slot - 2, _BASE - 6, "zone", 2))
+        style = "t-tick b" if inside else "t-tick m"
+        shapes.append(text(x + slot / 2, _BASE + 16, name, style, "middle", slot - 2))
+        own = np.isin(values, [kinds[k] for k in members])
+        parts.append((x + slot * 0.2, slot * 0.6, own))
+    return shapes, parts
+
+
+def _holds(zone: Function, column: Column, value: float) -> bool:
+    """Tell whether a condition holds for a category or a value."""
+    if column.categories is not None:
+        return bool(abs(zone.y[int(value)]) > 0.5 * abs(zone.weight))
+    at = int(np.argmin(np.abs(zone.x - value)))
+    return bool(abs(zone.y[at]) > 0.5 * abs(zone.weight))
+
+
+def _place_numbers(
+    column: Column, values: Floats, right: float, zone: Function | None
+) -> tuple[list[str], Parts]:
+    low, high = column.low, column.high if column.high > column.low else column.low + 1.0
+
+    def x(value: float) -> float:
+        return 4 + (min(max(value, low), high) - low) / (high - low) * (right - 4)
+
+    shapes: list[str] = []
+    marks = [] if zone is None else [m for m in zone.marks if low < m.place < high]
+    if zone is not None:
+        for a, b in pairwise([low, *(mark.place for mark in marks), high]):
+            if _holds(zone, column, 0.5 * a + 0.5 * b):
+                shapes.append(rect(x(a), 6, x(b) - x(a), _BASE - 6, "zone", 2))
+        shapes += [line(x(m.place), 6, x(m.place), _BASE + 4, "cut") for m in marks]
+    shapes += _write_ends(column, low, high, [(x(m.place), m.text) for m in marks], right)
+    edges = np.linspace(low, high, _BARS + 1)
+    inner = np.searchsorted(edges[1:-1], values, side="right")
+    known = np.isfinite(values)
+    parts = [
+        (x(edges[k]) + 0.5, x(edges[k + 1]) - x(edges[k]) - 1.0, (inner == k) & known)
+        for k in range(_BARS)
+    ]
+    return shapes, parts
+
+
+def _write_ends(
+    column: Column, low: float, high: float, marks: Sequence[tuple[float, str]], right: float
+) -> list[str]:
+    """Write thresholds in bold, and the ends of the range where there is room."""
+    unit = f" {column.unit}" if column.unit else ""
+    y, span = _BASE + 16, high - low
+    ends = [write_place(low, span), write_place(high, span)]
+    if not marks:
+        return [
+            text(4, y, ends[0], room=right / 2),
+            text(right, y, fit(f"{ends[1]}{unit}", right / 2, SIZES["tick"]), anchor="end"),
+        ]
+    told = "–".join(dict.fromkeys(word for _, word in marks)) + unit
+    half = measure(told, SIZES["tick"], bold=True) / 2
+    middle = sum(place for place, _ in marks) / len(marks)
+    middle = min(max(middle, 4 + half), max(right - half, 4 + half))
+    shapes = [text(middle, y, told, "t-tick b", "middle", right)]
+    if middle - half > 12 + measure(ends[0], SIZES["tick"]):
+        shapes.append(text(4, y, ends[0]))
+    if middle + half < right - 8 - measure(ends[1], SIZES["tick"]):
+        shapes.append(text(right, y, ends[1], anchor="end"))
+    return shapes
+
+
+def _place_gap(zone: Function | None) -> list[str]:
+    x = _WIDTH - 28
+    held = zone is not None and (zone.shape.missing or 0.0) >= 0.5
+    shapes = [rect(x - 24, 6, 48, _BASE - 6, "zone", 2)] if held else []
+    style = "t-tick b" if held else "t-tick m"
+    return [*shapes, text(x, _BASE + 16, "missing", style, "middle", math.inf)]

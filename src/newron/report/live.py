@@ -1,0 +1,158 @@
+"""What the page's script needs: columns, rows to choose, functions in words, ways to change."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from newron.figures.diagram import Diagram, Function
+from newron.model.arithmetic import Floats
+from newron.model.output import Classes
+from newron.model.processing import get_processing
+from newron.model.schema import Column
+from newron.reading.condition import Conditions
+from newron.report.facts import Facts
+from newron.report.writing import say_class
+from newron.rules.axis import Axis
+
+__all__ = ["describe", "list_functions"]
+
+_FEW = 6  # values that are buttons; more are a slider or a list
+_STEPS = 200  # of a slider
+_GRID = 50  # places of a range where a smooth column is tried
+
+
+def list_functions(diagram: Diagram) -> list[Function]:
+    """Give all functions of a diagram that matter."""
+    return [f for neuron in diagram.neurons for f in (*neuron.functions, *neuron.folded)]
+
+
+def describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
+    """Give all data of the page as plain values."""
+    model, used = facts.model, set(facts.used)
+    output = model.output
+    return {
+        "noun": facts.words.noun,
+        "columns": [
+            _describe_column(facts, i, column, used)
+            for i, column in enumerate(model.schema.columns)
+        ],
+        "labels": [say_class(label) for label in output.labels]
+        if isinstance(output, Classes)
+        else list(output.names),
+        "binary": facts.is_binary,
+        "amounts": not isinstance(output, Classes),
+        "rows": [[_plain(x) for x in facts.rows[k].tolist()] for k in facts.picked],
+        "numbers": [int(k) + 1 for k in facts.picked],
+        "truth": _list_truth(facts),
+        "functions": _describe_functions(facts),
+        "literals": literals,
+        "crisp": facts.is_crisp,
+        "order": facts.used,
+        "weighted": any(layer.alpha is not None for layer in model.layers),
+    }
+
+
+def _plain(value: float) -> float | int | None:
+    if not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 else value
+
+
+def _list_truth(facts: Facts) -> list[Any] | None:
+    if facts.truth is None:
+        return None
+    return [facts.truth[k].tolist() for k in facts.picked]
+
+
+# ---- columns ----
+
+
+def _describe_column(facts: Facts, i: int, column: Column, used: set[int]) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "name": column.name,
+        "unit": column.unit or "",
+        "gaps": column.gaps,
+        "used": i in used,
+        "fixed": i in facts.fixed,
+    }
+    if column.categories is not None:
+        return {**told, "options": [[k, str(c)] for k, c in enumerate(column.categories)]}
+    low, high = _plain(column.low), _plain(column.high)
+    told |= {"low": low, "high": high, "step": _find_step(column, facts.rows[:, i])}
+    values = sorted(set(column.values or ()))
+    if 0 < len(values) <= _FEW:
+        told["options"] = [[_plain(x), None] for x in values]
+    elif i in used:
+        told["marks"] = _list_marks(facts, i)
+        told |= _list_places(facts, i, facts.axes[i])
+    return told
+
+
+def _find_step(column: Column, values: Floats) -> float:
+    """Give the step of a slider: a power of ten, whole where all values are."""
+    span = column.high - column.low
+    if not span > 0.0:
+        return 1.0
+    known = values[np.isfinite(values)]
+    step = 10.0 ** math.floor(math.log10(span / _STEPS))
+    return max(step, 1.0) if bool(np.all(known == np.round(known))) else step
+
+
+def _list_marks(facts: Facts, i: int) -> list[float]:
+    places = {
+        mark.place for f in list_functions(facts.diagram) if f.signal == i for mark in f.marks
+    }
+    column = facts.model.schema.columns[i]
+    return sorted(place for place in places if column.low <= place <= column.high)
+
+
+def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
+    """Give what the page tries in place of a value: every cell, or a grid of a smooth column."""
+    column = axis.column
+    if axis.values is not None:
+        return {"places": [_plain(x) for x in axis.values]}
+    for layer in facts.model.layers:
+        mine = layer.source == i
+        crisp = get_processing(layer.processing).crisp and not layer.rank_flags[mine].any()
+        if mine.any() and not crisp:
+            return {"grid": np.linspace(column.low, column.high, _GRID + 1).tolist()}
+    ends = pairwise([-math.inf, *axis.boundaries, math.inf])
+    cells = [
+        [max(low, column.low), min(math.nextafter(high, -math.inf), column.high)]
+        for low, high in ends
+    ]
+    return {"cells": [cell for cell in cells if cell[0] <= cell[1]]}
+
+
+# ---- functions ----
+
+
+def _describe_functions(facts: Facts) -> dict[str, Any]:
+    conditions = Conditions(facts.model)
+    told = {}
+    for function in list_functions(facts.diagram):
+        one: dict[str, Any] = {
+            "words": str(function.shape),
+            "name": function.name,
+            "reading": function.reading,
+            "head": function.head,
+            "influence": round(function.influence, 4),
+            "source": function.signal,
+        }
+        limit = _find_limit(facts, conditions, function)
+        if limit is not None:
+            one["limit"] = limit
+        told[function.key] = one
+    return told
+
+
+def _find_limit(facts: Facts, conditions: Conditions, function: Function) -> float | None:
+    """Give where a condition on a number changes, if a distance from it can be told."""
+    if not function.crisp or function.signal >= len(facts.model.schema):
+        return None
+    asked = conditions.read(function.shape.layer, function.shape.function)
+    return None if asked.apart else asked.limit
