@@ -189,26 +189,23 @@ def plot_tradeoff(path: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_training(estimator: Any, *, ax: Axes | None = None) -> Axes:
-    """Plot the loss of training, epoch by epoch.
+    """Plot the loss of training, step by step.
 
     Parameters
     ----------
     estimator : fitted estimator
-        A grown network has its loss by the number of terms instead.
+        Steps are epochs; a grown network has its loss by the number of terms.
     ax : Axes, optional
     """
     curve, path = getattr(estimator, "loss_curve_", None), getattr(estimator, "path_", None)
     if curve is None:
         raise InputError("expected a fitted estimator with loss_curve_, got none; call fit first")
-    if len(curve):
-        ax = _get_axes(ax)
+    ax = _get_axes(ax)
+    if path is None:
         ax.plot(np.arange(1, len(curve) + 1), curve, color=LIGHT["blue"], label="training rows")
-        ax.set_xlabel("epoch")
-    elif path is None:
-        raise InputError("expected a network trained by gradients or grown, got no loss curve")
+        ax.set_xlabel("step of training")
     else:
-        ax = _get_axes(ax)
-        ax.plot(range(len(path.loss)), path.loss, color=LIGHT["blue"], label="training rows")
+        ax.plot(np.arange(len(path.loss)), path.loss, color=LIGHT["blue"], label="training rows")
         held = np.arange(len(path.inner_loss))
         ax.plot(held, path.inner_loss, "--", color=LIGHT["red"], label="rows held out")
         ax.set_xlabel("terms")

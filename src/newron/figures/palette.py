@@ -30,7 +30,7 @@ DARK = {
     "surface": "#1A2129",
     "ink": "#EEF2F6",
     "muted": "#A9B5C1",
-    "line": "#56636F",
+    "line": "#5C6A77",
     "hair": "#2D3741",
     "rug": "#71869B",
     "blue": "#86BDF2",

@@ -1,0 +1,34 @@
+"""What must hold of every picture: no text over another, none outside."""
+
+from newron.figures.shapes import Label
+
+_TOLERANCE = 0.01
+
+
+def find_problems(labels, width: float, height: float) -> list[str]:
+    """Tell which labels overlap or leave the picture."""
+    boxes = [(label, label.box) for label in labels if label.text]
+    found = []
+    for i, (label, box) in enumerate(boxes):
+        if not (box[0] > -_TOLERANCE and box[1] >= 0 and box[2] < width + _TOLERANCE):
+            found.append(f"outside: {label.text!r} at {box}")
+        if box[3] > height:
+            found.append(f"below: {label.text!r} at {box}")
+        found += [
+            f"overlap: {label.text!r} and {other.text!r} at {box}"
+            for other, its in boxes[i + 1 :]
+            if _meet(box, its)
+        ]
+    return found
+
+
+def _meet(a, b) -> bool:
+    wide = min(a[2], b[2]) - max(a[0], b[0])
+    high = min(a[3], b[3]) - max(a[1], b[1])
+    return wide > _TOLERANCE and high > _TOLERANCE
+
+
+def find_label(figure, text: str) -> Label:
+    """Give the one label with this text."""
+    (label,) = [label for label in figure.labels if label.text == text]
+    return label
