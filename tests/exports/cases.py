@@ -10,9 +10,11 @@ from model.networks import make_model, make_rows, with_ranks
 from model.test_points import with_points
 from newron.errors import NewronWarning
 from newron.model import Classes, Column, Model, Schema, Targets
-from rules.networks import make_layer
+from newron.rules import RuleSet, extract
+from rules.networks import Wishes, make_layer, make_monk2
 from rules.networks import make_model as make_crisp
 from rules.networks import make_rows as make_crisp_rows
+from rules.networks import make_table as make_labels
 
 # Names that break out of careless quotes, comments, templates and identifiers.
 NAMES = (
@@ -43,6 +45,29 @@ LABELS = (
     "ü\u2029",
 )
 UNSEEN = {str: "never seen", int: 987654, float: 0.123, bool: 5}
+
+
+@dataclass(frozen=True)
+class RuleCase:
+    """A crisp model, its rules, and a table inside their domain."""
+
+    model: Model
+    rules: RuleSet
+    table: list
+    predictions: list
+
+
+@cache
+def make_rule_cases(n: int = 30) -> list[RuleCase]:
+    """Give crisp models of classes, told as lists and as points."""
+    wishes = Wishes(outputs=("binary", "binary", "many"))
+    cases = []
+    for model in (make_monk2(), *(make_crisp(seed, wishes) for seed in range(n))):
+        rows = make_crisp_rows(model, 0, 60)
+        table = [[None if x != x else x for x in row] for row in make_labels(model, rows).tolist()]
+        said = model.output.predict(model.score_rows(rows)).tolist()
+        cases.append(RuleCase(model, extract(model, seconds=0.2), table, said))
+    return cases
 
 
 @dataclass(frozen=True)

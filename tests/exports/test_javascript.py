@@ -7,12 +7,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from exports.cases import make_cases, make_hostile
+from exports.cases import make_cases, make_hostile, make_rule_cases
 from newron.exports import export
-from newron.rules import extract
-from rules.networks import Wishes, make_monk2, make_rows
-from rules.networks import make_model as make_crisp
-from rules.networks import make_table as make_labels
+from rules.networks import make_monk2
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
@@ -97,23 +94,16 @@ class TestRules:
     @pytest.fixture(scope="class")
     @staticmethod
     def told(tmp_path_factory):
-        wishes = Wishes(outputs=("binary", "binary", "many"))
-        models = [make_monk2(), *(make_crisp(seed, wishes) for seed in range(40))]
-        sets = [extract(model, seconds=0.2) for model in models]
-        rows = [make_rows(model, 0, 60) for model in models]
-        jobs = [
-            (export(model, "javascript", rules=rules), make_json(make_labels(model, x)))
-            for model, rules, x in zip(models, sets, rows, strict=True)
-        ]
-        said = run(tmp_path_factory.mktemp("rules"), jobs)
-        return list(zip(models, sets, said, strict=True))
+        cases = make_rule_cases()
+        jobs = [(export(c.model, "javascript", rules=c.rules), c.table) for c in cases]
+        return list(zip(cases, run(tmp_path_factory.mktemp("rules"), jobs), strict=True))
 
     def test_the_deciding_rule_says_the_predicted_class(self, told):
         decided = 0
-        for _, rules, rows in told:
-            if rules.form == "points":
+        for case, rows in told:
+            if case.rules.form == "points":
                 continue
-            records = rules.to_records()
+            records = case.rules.to_records()
             for row in rows:
                 decided += 1
                 assert row["rules"]["inside"]
@@ -122,12 +112,12 @@ class TestRules:
 
     def test_points_tell_what_holds(self, told):
         seen = 0
-        for _, rules, rows in told:
-            if rules.form == "points":
+        for case, rows in told:
+            if case.rules.form == "points":
                 seen += 1
                 for row in rows:
                     assert row["rules"]["deciding"] is None
-                    assert len(row["rules"]["holds"]) == len(rules)
+                    assert len(row["rules"]["holds"]) == len(case.rules)
         assert seen
 
     def test_a_row_outside_the_domain_is_told(self, tmp_path):
@@ -135,10 +125,6 @@ class TestRules:
         inside, outside = run(tmp_path, [(module, [[1, 1, 1, 1, 1, 1], [9, 1, 1, 1, 1, 1]])])[0]
         assert inside["rules"]["inside"]
         assert not outside["rules"]["inside"]
-
-
-def make_json(table):
-    return [[None if x != x else x for x in row] for row in table.tolist()]
 
 
 @needs_node

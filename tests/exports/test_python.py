@@ -9,13 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from exports.cases import make_cases
+from exports.cases import make_cases, make_rule_cases
 from newron.exports import export
 from newron.model import Classes, Column, Model, Schema
-from newron.rules import extract
-from rules.networks import Wishes, make_layer, make_monk2, make_rows
-from rules.networks import make_model as make_crisp
-from rules.networks import make_table as make_labels
+from rules.networks import make_layer
 
 BARE = [sys.executable, "-I", "-S"]
 
@@ -86,21 +83,15 @@ class TestEquality:
 
 
 def test_the_deciding_rule_says_the_predicted_class(tmp_path):
-    wishes = Wishes(outputs=("binary", "binary", "many"))
-    models = [make_monk2(), *(make_crisp(seed, wishes) for seed in range(40))]
-    sets = [extract(model, seconds=0.2) for model in models]
-    jobs = []
-    for model, rules in zip(models, sets, strict=True):
-        table = make_labels(model, make_rows(model, 0, 60)).tolist()
-        told = [[None if x != x else x for x in row] for row in table]
-        jobs.append((export(model, "python", rules=rules), told))
+    cases = make_rule_cases()
+    jobs = [(export(case.model, "python", rules=case.rules), case.table) for case in cases]
     decided = 0
-    for rules, rows in zip(sets, run(tmp_path, jobs), strict=True):
-        records = rules.to_records()
+    for case, rows in zip(cases, run(tmp_path, jobs), strict=True):
+        records = case.rules.to_records()
         for row in rows:
             assert row["rules"]["inside"]
             assert len(row["rules"]["holds"]) == len(records)
-            if rules.form != "points":
+            if case.rules.form != "points":
                 decided += 1
                 assert records[row["rules"]["deciding"]]["prediction"] == row["prediction"]
     assert decided > 300

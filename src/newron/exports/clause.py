@@ -22,13 +22,14 @@ from newron.exports.expression import (
     Parameter,
     Some,
 )
+from newron.exports.labels import has_text, tell_label
 from newron.exports.printing import turn_sign
 from newron.model.description import format_number
 from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Column, Label
 from newron.rules.axis import format_label
 
-__all__ = ["Clauses", "Node", "has_text", "open_sqlglot", "tell_label"]
+__all__ = ["Clauses", "Node", "open_sqlglot"]
 
 Node = Any  # a node of sqlglot, which need not be installed
 Bound = tuple[Node, int]
@@ -298,15 +299,3 @@ def _is_double(node: Expression) -> bool:
     if isinstance(node, Call):
         return node.name in ("EXP", "ldexp") or any(map(_is_double, node.arguments))
     return not isinstance(node, Number)
-
-
-def has_text(labels: Sequence[Label]) -> bool:
-    """Tell whether labels are compared as texts: some are."""
-    return any(isinstance(label, str) for label in labels)
-
-
-def tell_label(label: Label) -> str:
-    """Give a label as text."""
-    if isinstance(label, bool):
-        return "true" if label else "false"
-    return label if isinstance(label, str) else format_label(label)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from newron.errors import InputError
+from newron.exports.c import print_c
 from newron.exports.file import Export
 from newron.exports.javascript import print_javascript
 from newron.exports.program import make_program
@@ -17,7 +18,8 @@ from newron.rules.ruleset import RuleSet
 
 __all__ = ["TARGETS", "export"]
 
-_SUFFIXES = {"javascript": ".js", "python": ".py", "sql": ".sql"}
+_SUFFIXES = {"javascript": ".js", "python": ".py", "c": ".h", "sql": ".sql"}
+_PRINTERS = {"javascript": print_javascript, "python": print_python, "c": print_c}
 TARGETS = tuple(_SUFFIXES)
 
 
@@ -37,7 +39,7 @@ def export(
     Parameters
     ----------
     model : Model
-    to : {"javascript", "python", "sql"}
+    to : {"javascript", "python", "c", "sql"}
     name : str, optional
         What the model is called; "model" by default.
     rules : bool or RuleSet
@@ -80,8 +82,7 @@ def export(
             exact=exact,
         )
     else:
-        write = print_javascript if to == "javascript" else print_python
-        text = write(program, called, reading)
+        text = _PRINTERS[to](program, called, reading)
     return Export(text.encode(), to, _SUFFIXES[to])
 
 

@@ -80,8 +80,8 @@ def describe_rules(reading: Reading) -> dict[str, Any]:
     """Give what is told of the rules of a model beside their code."""
     return {
         "form": reading.ruleset.form,
-        "text": reading.ruleset.to_text(notes=False),
-        "proof": str(reading.ruleset.proof),
+        "text": reading.text,
+        "proof": reading.proof,
         "rules": [
             {"text": record["rule"], "prediction": record["prediction"]}
             for record in reading.ruleset.to_records()

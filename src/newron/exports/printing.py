@@ -23,12 +23,12 @@ from newron.exports.expression import (
     Value,
 )
 
-__all__ = ["ATOM", "COMPARE", "Infix", "Printed", "turn_sign"]
+__all__ = ["ATOM", "COMPARE", "OR", "Infix", "Printed", "turn_sign"]
 
 WIDTH = 88  # from here on a sum is told on several lines
 
 # How tightly operators bind, the loosest first.
-_CHOICE, _OR, _AND, COMPARE, _SUM, _PRODUCT, _SIGN, ATOM = range(8)
+_CHOICE, OR, _AND, COMPARE, _SUM, _PRODUCT, _SIGN, ATOM = range(8)
 
 Printed = tuple[str, int]
 """A text, and how tightly its outermost operator binds."""
@@ -133,8 +133,8 @@ class Infix(ABC):
     def _print_choice(self, node: Choice) -> str:
         text = self._wrap(node.otherwise, _CHOICE)
         for condition, value in reversed(node.branches):
-            asked = self._wrap(condition, _OR)
-            text = self.print_choice(asked, self._wrap(value, _OR), text)
+            asked = self._wrap(condition, OR)
+            text = self.print_choice(asked, self._wrap(value, OR), text)
         return text
 
     def _print_condition(self, node: Condition) -> Printed:
@@ -149,7 +149,7 @@ class Infix(ABC):
             return self._print_some(node), _AND
         if not node.parts:
             return self.truths[isinstance(node, AllOf)], ATOM
-        word, level = (self.also, _AND) if isinstance(node, AllOf) else (self.either, _OR)
+        word, level = (self.also, _AND) if isinstance(node, AllOf) else (self.either, OR)
         lines = [self._wrap(part, level + 1) for part in node.parts]
         flat = f" {word} ".join(lines)
         return flat if len(flat) <= WIDTH else f"{self.fold}{word} ".join(lines), level

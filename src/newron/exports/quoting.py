@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["quote_json", "quote_line", "quote_note", "write_data"]
+__all__ = ["quote_c", "quote_json", "quote_line", "quote_note", "write_data"]
 
 WIDTH = 96
 
@@ -54,6 +54,25 @@ def quote_line(text: str) -> str:
     """
     shown = "".join(c if c.isprintable() else _escape(c) for c in text).replace("*/", "*\\u002f")
     return shown[:-1] + _escape("\\") if shown.endswith("\\") else shown
+
+
+def quote_c(text: str) -> str:
+    r"""Write a text as a string of C: its bytes in UTF-8, with no trigraphs.
+
+    Examples
+    --------
+    >>> print(quote_c('größe??/"\n'))
+    "gr\303\266\303\237e\?\?/\"\012"
+    """
+    raw = text.encode("utf-8", "surrogatepass")
+    return '"' + "".join(_escape_byte(byte) for byte in raw) + '"'
+
+
+def _escape_byte(byte: int) -> str:
+    if chr(byte) in '"\\?':
+        return f"\\{byte:c}"
+    # Always three digits, so that a digit after it stays one.
+    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
 
 
 def write_data(value: Any, write_atom: Callable[[Any], str], indent: str = "") -> str:

@@ -58,6 +58,22 @@ class Reading:
     inside: Condition
     """Whether a row lies in the domain for which the rules are told."""
 
+    @property
+    def proof(self) -> str:
+        """What was proved of the rules, in the same words each time."""
+        proof = self.ruleset.proof
+        return str(proof).replace(f", {proof.seconds:.2g} s)", ")")
+
+    @property
+    def text(self) -> str:
+        """The rules in words."""
+        return self.ruleset.to_text(notes=False)
+
+    @property
+    def texts(self) -> list[str]:
+        """Each rule in words; where one decides, "otherwise" is the last."""
+        return [record["rule"] for record in self.ruleset.to_records()]
+
 
 def read_rules(model: Model, ruleset: RuleSet) -> Reading:
     """Read the rules of a model as they are printed.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from newron.errors import InputError
-from newron.exports.clause import Clauses, Node, has_text, open_sqlglot, tell_label
+from newron.exports.clause import Clauses, Node, open_sqlglot
 from newron.exports.dialects import Dialect, find_dialect
 from newron.exports.expression import (
     ONE,
@@ -31,6 +31,7 @@ from newron.exports.expression import (
     greatest,
     list_parts,
 )
+from newron.exports.labels import has_text, tell_label
 from newron.exports.lowering import Habits, Lowering, lower_program
 from newron.exports.metadata import write_head
 from newron.exports.naming import Names, simplify
@@ -196,8 +197,8 @@ class _Writer:
 
     def make_rules(self, reading: Reading) -> Node:
         """Give the query that follows the rules."""
-        told = [reading.ruleset.to_text(notes=False), "", str(reading.ruleset.proof), "Domain:"]
-        self.notes += map(quote_line, "\n".join([*told, reading.ruleset.domain]).split("\n"))
+        told = [reading.text, "", reading.proof, "Domain:", reading.ruleset.domain]
+        self.notes += map(quote_line, "\n".join(told).split("\n"))
         blocks = self._count_conditions([rule.condition for rule in reading.rules])
         lines, results = (
             self._make_points(reading) if reading.default is None else self._make_list(reading)
