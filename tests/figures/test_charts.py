@@ -49,7 +49,7 @@ def test_functions_have_an_axes_for_each_input():
         "age (y)", "chest pain", "vessels", "cholesterol (mg/dl)",
     ]  # fmt: skip
     assert len(axes[0].get_lines()) == 4  # two steps and their thresholds
-    assert [text.get_text() for text in axes[1].get_xticklabels()][0] == "typical"
+    assert next(text.get_text() for text in axes[1].get_xticklabels()) == "typical"
     assert "missing: 3" in axes[2].get_legend().get_texts()[0].get_text()
     render(axes[0])
 

@@ -2,7 +2,7 @@
 
 import re
 import time
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def parse(figure):
-    return ElementTree.fromstring(figure.svg)
+    return ET.fromstring(figure.svg)
 
 
 def select(root, tag, **attributes):
@@ -116,7 +116,8 @@ class TestCounts:
     @pytest.mark.parametrize("narrow", [False, True])
     def test_a_network_without_functions_is_drawn(self, narrow):
         layer = Layer(
-            "heaviside", "sum", "identity", 1, [], [], np.zeros((0, 1)), np.zeros((0, 1)), centre=[-1.0]
+            "heaviside", "sum", "identity", 1, [], [],
+            np.zeros((0, 1)), np.zeros((0, 1)), centre=[-1.0],
         )  # fmt: skip
         model = Model(Schema((Column("a", 0.0, 1.0),)), [layer], Classes(("no", "yes")))
         figure = draw(model, row=[0.5], narrow=narrow)
@@ -133,7 +134,8 @@ class TestCounts:
 class TestContent:
     def test_thresholds_are_written_in_the_units_of_the_column(self):
         layer = Layer(
-            "heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.5]], alpha=[2.0], centre=[1.0]
+            "heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.5]],
+            alpha=[2.0], centre=[1.0],
         )  # fmt: skip
         schema = Schema((Column("age", 29.0, 77.0, unit="years"),))
         figure = draw(Model(schema, [layer], Classes(("no", "yes"))))

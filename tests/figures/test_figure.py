@@ -2,7 +2,7 @@
 
 import struct
 import sys
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -73,7 +73,7 @@ def test_no_variable_is_left_for_conversion(theme):
     assert "@media" not in svg
     page = "#11161C" if theme == "dark" else "#FFFFFF"
     assert f".nw .page{{fill:{page}}}" in svg
-    ElementTree.fromstring(svg)
+    ET.fromstring(svg)
 
 
 def test_notebooks_show_the_svg(figure):

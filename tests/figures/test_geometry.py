@@ -1,6 +1,6 @@
 """Labels never overlap and never leave the picture, whatever the network."""
 
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_labels_of_large_networks_have_their_own_places(direct, narrow):
 
 def test_texts_are_as_the_labels_say():
     figure = draw(make_card(), make_patients(), row=make_patients()[:1])
-    elements = ElementTree.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}text")
+    elements = ET.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}text")
     assert [element.text or "" for element in elements] == [label.text for label in figure.labels]
 
 

@@ -37,10 +37,10 @@ def test_lines_have_the_room_and_are_few(text, room):
 
 @given(st.text(st.characters(codec=None)))
 def test_clean_names_can_be_written_as_xml(text):
-    from xml.etree import ElementTree
+    from xml.etree import ElementTree as ET
 
     name = clean(text)
-    ElementTree.fromstring(f"<a>{name.replace('&', '').replace('<', '')}</a>")
+    ET.fromstring(f"<a>{name.replace('&', '').replace('<', '')}</a>")
     assert len(name) == len(text)
 
 
