@@ -8,7 +8,7 @@ PYTEST_WORKERS ?= auto
 .PHONY: demo test check lint types imports sanitize tests format stubs wheel speed clean
 
 demo: $(VENV)/base.done
-	$(BIN)/python -m newron demo
+	$(BIN)/python -m newron demo --force
 
 test: check tests
 

@@ -1,10 +1,11 @@
 """newron: neural networks that can be read.
 
-The public names, and nothing else. ``newron.load`` and ``newron.Model`` need
-NumPy alone; the estimators, which need scikit-learn and the compiled core, are
-imported when they are first named.
+The public names, and nothing else, imported when they are first named: so the command
+line can tell its help before NumPy is there. ``newron.load`` and ``newron.Model`` need
+NumPy alone; the estimators need scikit-learn and the compiled core.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from newron._version import __version__
@@ -17,10 +18,10 @@ from newron.errors import (
     NewronWarning,
     TrainingError,
 )
-from newron.model import Model, load
 
 if TYPE_CHECKING:
     from newron.estimators import NewronClassifier, NewronRegressor
+    from newron.model import Model, load
     from newron.training.architecture import PRESETS
 
 __all__ = [
@@ -41,6 +42,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("Model", "load", "model"):
+        model = import_module("newron.model")
+        return model if name == "model" else getattr(model, name)
     if name in ("NewronClassifier", "NewronRegressor"):
         from newron import estimators
 

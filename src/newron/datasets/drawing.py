@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from newron.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DRAWN", "draw_table"]
+__all__ = ["DRAWN", "draw_points", "draw_table"]
 
 _ROWS = 1000
 
@@ -34,8 +34,13 @@ def draw_table(name: str, seed: int) -> pd.DataFrame:
     """Draw points of the square (-1, 1)² and their classes."""
     import pandas as pd
 
+    return pd.DataFrame(draw_points(name, seed))
+
+
+def draw_points(name: str, seed: int) -> dict[str, NDArray[Any]]:
+    """Draw the same as columns, without pandas."""
     if not isinstance(seed, Integral) or seed < 0:
         raise InputError(f"expected a whole number from 0 on as seed, got {seed!r}")
     points = np.random.default_rng(int(seed)).uniform(-1, 1, (_ROWS, 2))
     x1, x2 = points.T
-    return pd.DataFrame({"x1": x1, "x2": x2, "class": DRAWN[name](x1, x2).astype(np.int64)})
+    return {"x1": x1, "x2": x2, "class": DRAWN[name](x1, x2).astype(np.int64)}

@@ -1,0 +1,194 @@
+"""The application: its commands, what they share, and how errors end."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from newron._version import __version__
+from newron.command import (
+    datasets,
+    demo,
+    explain,
+    fit,
+    inspection,
+    predict,
+    prove,
+    rules,
+    search,
+)
+from newron.command.terminal import Page
+from newron.errors import InterruptedWarning, NewronError, NewronWarning
+
+__all__ = ["app", "main"]
+
+FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+Example = tuple[str, str]  # a command line, and what it is for
+
+# What the parser of the command line raises; older typers have it in click.
+_UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+class Commands(TyperGroup):
+    """All commands; their errors are told in one line."""
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **how: Any) -> Any:
+        """Run a command and leave with its exit code."""
+        words = list(sys.argv[1:] if args is None else args)
+        how["standalone_mode"] = False  # errors come here
+        try:
+            code = super().main(words, *rest, **how)
+        except (KeyboardInterrupt, typer.Abort, InterruptedWarning):
+            _tell("interrupted: nothing was written")
+            code = INTERRUPTED
+        except Exception as error:
+            _tell_error(error, debug="--debug" in words)
+            code = FAILED
+        sys.exit(code or 0)
+
+
+def _tell_error(error: Exception, *, debug: bool) -> None:
+    if debug:
+        traceback.print_exc()
+    if isinstance(error, _UsageError):
+        _tell(f"{_join(error.format_message())} (newron --help tells more)")
+    elif isinstance(error, NewronError):
+        _tell(_join(str(error)))
+    elif isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        _tell(f"{where}{error.strerror or error}")
+    else:
+        hint = "" if debug else "; add --debug to see where, and please report it"
+        _tell(f"unexpected {type(error).__name__}: {_join(str(error))}{hint}")
+
+
+def _join(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _tell(text: str) -> None:
+    """Print the one line that an error has."""
+    from newron.command.terminal import encode_text
+
+    sys.stderr.write(encode_text(sys.stderr, f"newron: {text}\n"))
+
+
+app = typer.Typer(
+    name="newron",
+    cls=Commands,
+    rich_markup_mode=None,  # plain help is there at once
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Neural networks that can be read.
+
+    Train a network on a table, read it as rules that are proved equal to it, predict with
+    it, and take it elsewhere. Begin with: newron demo
+    """
+    if version:
+        typer.echo(f"newron {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+# ---- commands ----
+
+_SHARED = {
+    "quiet": Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print what was asked for, and nothing else.")
+    ],
+    "as_json": Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")],
+    "debug": Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")],
+}
+
+
+def register(name: str, run: Callable[..., int | None], examples: Sequence[Example]) -> None:
+    """Make a command of a function that takes a page and its own options."""
+    signature = inspect.signature(run, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.name != "page"]
+    shared = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for key, kind in _SHARED.items()
+    ]
+
+    @wraps(run)
+    def command(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> int | None:
+        page = Page(quiet=quiet, as_json=as_json)
+        with _settle_warnings(page, debug=debug), _settle_pipe():
+            code = run(page, **given)
+            sys.stdout.flush()
+            return code
+
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
+    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*parameters, *shared]
+    )
+    command.__annotations__ = {each.name: each.annotation for each in [*own, *shared]}
+    app.command(name, epilog=_tell_examples(examples))(command)
+
+
+def _tell_examples(examples: Sequence[Example]) -> str:
+    width = max(len(line) for line, _ in examples)
+    lines = [f"  {line:{width}}  {what}".rstrip() for line, what in examples]
+    # The sign keeps the parser from filling the lines.
+    return "\n".join(["\b", "Examples:", *lines])
+
+
+@contextmanager
+def _settle_warnings(page: Page, *, debug: bool) -> Iterator[None]:
+    """Tell newron's warnings in a line; those of libraries are for who asks to see them."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        page.warn(_join(str(message)))
+
+    with warnings.catch_warnings():
+        if not debug:
+            warnings.simplefilter("ignore")
+        warnings.simplefilter("always", NewronWarning)
+        warnings.simplefilter("error", InterruptedWarning)
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def _settle_pipe() -> Iterator[None]:
+    """Leave in silence when who reads the output has gone."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Python would complain when it flushes at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(PIPE_CLOSED) from None
+
+
+register("demo", demo.run, demo.EXAMPLES)
+register("fit", fit.run, fit.EXAMPLES)
+register("predict", predict.run, predict.EXAMPLES)
+register("rules", rules.run, rules.EXAMPLES)
+register("explain", explain.run, explain.EXAMPLES)
+register("prove", prove.run, prove.EXAMPLES)
+register("search", search.run, search.EXAMPLES)
+register("inspect", inspection.run, inspection.EXAMPLES)
+register("datasets", datasets.run, datasets.EXAMPLES)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, and leave with its exit code."""
+    app(arguments, prog_name="newron")

@@ -1,0 +1,107 @@
+"""``newron datasets``: the tables that come with newron."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newron.command.files import open_whole
+from newron.command.options import Force
+from newron.command.terminal import Page, bold, count, dim
+from newron.errors import InputError
+
+if TYPE_CHECKING:
+    from newron.datasets.catalogue import Entry
+
+EXAMPLES = (
+    ("newron datasets", "their names"),
+    ("newron datasets heart", "what it is and where it comes from"),
+    ("newron datasets heart -o heart.csv", "write it to a file"),
+    ("newron datasets monks-2 --part train -o monks.csv", ""),
+)
+
+
+def run(
+    page: Page,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One of them.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it as CSV.")
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", metavar="train|test", help="Only its training or its test part."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="Of bisector, xor, parabola, circle.")
+    ] = 0,
+    force: Force = False,
+) -> None:
+    """List the tables that come with newron, or write one to a file."""
+    from newron.datasets.catalogue import find_entry
+
+    if name is None:
+        if output is not None:
+            raise InputError("-o: expected the name of a data set to write, got none")
+        _list_all(page)
+        return
+    entry = find_entry(name)
+    if output is None:
+        _tell_one(page, entry, part, seed)
+        return
+    rows = _read(name, part, seed)
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    with open_whole(output, force=force) as file:
+        file.write(text.getvalue().encode("utf-8"))
+    page.say(f"{count(len(rows) - 1, 'row')}, target {rows[0][-1]!r}, written to {output}")
+
+
+def _read(name: str, part: str | None, seed: int) -> list[list[str]]:
+    from newron.datasets.text import read_text
+
+    return read_text(name, part=part, seed=seed)
+
+
+def _list_all(page: Page) -> None:
+    from newron.datasets.catalogue import find_entry, names
+
+    titles = {name: find_entry(name).source.title for name in names()}
+    if page.as_json:
+        page.data([{"name": name, "title": title} for name, title in titles.items()])
+        return
+    width = max(map(len, titles))
+    for name, title in titles.items():
+        page.line(f"{name:{width}}  ", dim(title))
+
+
+def _tell_one(page: Page, entry: Entry, part: str | None, seed: int) -> None:
+    names, *rows = _read(entry.name, part, seed)
+    told: dict[str, Any] = {
+        "name": entry.name,
+        "rows": len(rows),
+        "columns": names[:-1],
+        "target": names[-1],
+        "note": entry.note,
+        **asdict(entry.source),
+    }
+    if page.as_json:
+        page.data(told)
+        return
+    inputs = count(len(names) - 1, "input")
+    page.line(
+        bold(entry.source.title), dim(f" · {count(len(rows), 'row')}, {inputs}, target {names[-1]}")
+    )
+    lines = [
+        entry.note,
+        f"{', '.join(entry.source.donors)}. {entry.source.licence}. {entry.source.page}",
+    ]
+    for line in lines:
+        page.text(textwrap.fill(line, page.width - 2, break_long_words=False), "  ")

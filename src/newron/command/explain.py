@@ -1,0 +1,81 @@
+"""``newron explain``: one row's way through a network."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from newron.command.options import DataFile, Missing, ModelFile
+from newron.command.terminal import Page
+from newron.errors import InputError
+
+EXAMPLES = (
+    ("newron explain model.json table.csv --row 17", ""),
+    ("newron explain model.json table.csv --row 17 --to healthy", "what would lead there"),
+    ("newron explain model.json table.csv --row 17 --fix age --fix sex", "what stays as it is"),
+)
+
+
+def run(
+    page: Page,
+    model: ModelFile,
+    data: DataFile,
+    row: Annotated[
+        int,
+        typer.Option(
+            "--row", "-r", metavar="N", min=1, help="The row, counted from 1 after the header."
+        ),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="CLASS", help="Where a change shall lead; by default anywhere."
+        ),
+    ] = None,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fix", metavar="COLUMN", help="An input that does not change; may be repeated."
+        ),
+    ] = None,
+    changes: Annotated[
+        int,
+        typer.Option(
+            "--changes", metavar="N", min=0, help="Inputs that change at most; 0 for none."
+        ),
+    ] = 3,
+    missing: Missing = None,
+) -> None:
+    """Follow one row through a network, and find the smallest change that leads elsewhere."""
+    from newron.command.decoding import decode_row, find_label, read_row
+    from newron.model import load
+
+    network = load(model)
+    encoded = read_row(page, data, network, row, missing or ())
+    explanation = network.explain(
+        decode_row(network, encoded),
+        target=None if to is None else find_label(network, to, "--to"),
+        fixed=_check_fixed(network.schema.names, fix or []),
+        max_changes=changes,
+    )
+    if page.as_json:
+        page.data({"row number": row, **_make_plain(explanation.to_dict())})
+        return
+    if page.talks:
+        page.line(f"{data}, row {row}")
+        page.line()
+    page.text(explanation.to_text(width=page.width, unicode=page.unicode))
+
+
+def _check_fixed(names: tuple[str, ...], fixed: list[str]) -> list[str]:
+    for name in fixed:
+        if name not in names:
+            raise InputError(f"--fix: expected an input of the model, got {name!r}")
+    return fixed
+
+
+def _make_plain(content: Any) -> Any:
+    """Give what JSON can say; where a change has no end there is infinity."""
+    return json.loads(json.dumps(content, default=str), parse_constant=lambda _: None)

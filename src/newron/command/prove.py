@@ -1,0 +1,96 @@
+"""``newron prove``: whether rules in a text file equal a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newron.command.options import ModelFile
+from newron.command.terminal import Page, count, tell_seconds
+from newron.errors import InputError
+
+if TYPE_CHECKING:
+    from newron.rules.proof import Proof
+
+EXAMPLES = (
+    ("newron prove model.json rules.txt", ""),
+    ("newron prove model.json rules.txt && deploy", "only if they are equal, proved"),
+)
+PROVED, REFUTED, NOT_PROVED = 0, 1, 3
+
+
+def run(
+    page: Page,
+    model: ModelFile,
+    rules: Annotated[
+        Path, typer.Argument(metavar="RULES", help="Rules as newron writes them, or by hand.")
+    ],
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", min=0.0, help="Give up after this time.")
+    ] = 60.0,
+) -> int:
+    """Prove that rules equal a network, or find an input on which they differ.
+
+    Exit code 0: equal on the whole domain. 1: not equal; an input on which they differ is
+    told. 3: neither was shown in the time.
+    """
+    from newron.model import load
+    from newron.rules import prove
+
+    network = load(model)
+    try:
+        proof = prove(_read_text(rules), network, seconds)
+    except InputError as error:
+        raise InputError(f"{rules}: {error}") from None
+    if page.as_json:
+        page.data(to_dict(proof))
+    else:
+        _tell(page, proof)
+    return {True: PROVED, False: REFUTED, None: NOT_PROVED}[proof.equal]
+
+
+def _read_text(path: Path) -> str:
+    """Read rules; remarks become empty lines, so that lines keep their numbers."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        return "\n".join("" if line.lstrip().startswith("#") else line for line in lines)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: expected rules as text in UTF-8, got other bytes") from None
+
+
+def to_dict(proof: Proof) -> dict[str, object]:
+    """Give a proof as plain data."""
+    return {
+        "equal": proof.equal,
+        "method": proof.method,
+        "size": proof.size,
+        "seconds": round(proof.seconds, 4),
+        "counterexample": proof.counterexample,
+        "said": None if proof.said is None else {"rules": proof.said[0], "network": proof.said[1]},
+        "note": proof.note,
+    }
+
+
+def _tell(page: Page, proof: Proof) -> None:
+    if proof.equal:
+        page.record(
+            "proved", f"the rules equal the network on {tell_domain(proof)}", tell_time(proof)
+        )
+    elif proof.equal is None:
+        page.record("not proved", f"{proof.note}.")
+    else:
+        page.record("refuted", str(proof).removeprefix("Not equal to the network: "))
+
+
+def tell_domain(proof: Proof) -> str:
+    """Tell on what equality was proved."""
+    if proof.finite:
+        return f"all {count(proof.size, 'input')}"
+    return f"all {count(proof.size, 'cell')} of the domain"
+
+
+def tell_time(proof: Proof) -> str:
+    """Tell how long a proof took."""
+    return f"({tell_seconds(proof.seconds)})"

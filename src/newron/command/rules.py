@@ -1,0 +1,121 @@
+"""``newron rules``: a network as rules."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newron.command.files import open_whole
+from newron.command.options import Force, ModelFile
+from newron.command.terminal import Page
+from newron.errors import InputError
+
+if TYPE_CHECKING:
+    from newron.model import Model
+    from newron.reading import FuzzyRules, Shapes
+    from newron.rules.ruleset import RuleSet
+
+EXAMPLES = (
+    ("newron rules model.json", ""),
+    ("newron rules model.json > rules.txt", "to edit, and to prove again"),
+    ("newron rules model.json --format markdown", "a table for a document"),
+    ("newron rules model.json --form points", "points that are added up"),
+)
+_FORMATS = ("text", "markdown", "json", "csv")
+
+
+def run(
+    page: Page,
+    model: ModelFile,
+    format: Annotated[  # noqa: A002 - the name of the option
+        str, typer.Option("--format", "-f", metavar="|".join(_FORMATS), help="How to write them.")
+    ] = "text",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--form",
+            metavar="shortest|rules|points",
+            help="If/then rules, points, or whichever is shorter.",
+        ),
+    ] = "shortest",
+    seconds: Annotated[
+        float,
+        typer.Option("--seconds", metavar="S", min=0.0, help="How long to look for shorter ones."),
+    ] = 5.0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Tell a network as rules, with proof.
+
+    Of a network that is not crisp (sigmoid and others) the fuzzy rules or the shapes of its
+    functions are told.
+    """
+    from newron.command.learning import is_crisp
+    from newron.model import load
+
+    kind = "json" if page.as_json else format
+    if kind not in _FORMATS:
+        raise InputError(f"--format: expected one of {', '.join(_FORMATS)}, got {format!r}")
+    network = load(model)
+    text = (
+        write_rules(network, kind, form, seconds)
+        if is_crisp(network)
+        else _write_curves(network, kind)
+    )
+    if output is None:
+        page.print_whole(text)
+        return
+    with open_whole(output, force=force) as file:
+        file.write(text.encode("utf-8"))
+    page.say(f"written to {output}")
+
+
+def write_rules(model: Model, kind: str, form: str, seconds: float) -> str:
+    """Write the rules of a crisp network."""
+    rules = model.rules(form=form, seconds=seconds)
+    if kind == "markdown":
+        return f"{rules.to_markdown()}\n"
+    if kind == "json":
+        return f"{rules.to_json()}\n"
+    if kind == "csv":
+        return _write_csv(rules)
+    return to_text(rules)
+
+
+def to_text(rules: RuleSet) -> str:
+    """Write rules and what was proved; ``newron prove`` reads them, and skips the remark."""
+    return f"{rules.to_text()}\n\n# {rules.proof}\n"
+
+
+def _write_csv(rules: RuleSet) -> str:
+    text = io.StringIO(newline="")
+    names = ("rule", "prediction", "literals")
+    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rules.to_records())
+    return text.getvalue()
+
+
+def _write_curves(model: Model, kind: str) -> str:
+    """Write the fuzzy rules of a smooth network, or its shapes."""
+    from newron.errors import ModelError
+
+    if kind not in ("text", "json"):
+        raise InputError(
+            f"--format: expected text or json for a network that is not crisp, got {kind!r}"
+        )
+    told: FuzzyRules | Shapes
+    try:
+        told = model.fuzzy()
+    except ModelError:
+        told = model.shapes()  # linear and the like are no conditions
+    if kind == "text":
+        return f"{told}\n"
+    return json.dumps(told.to_dict(), ensure_ascii=False, indent=1, default=str) + "\n"
