@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 from newron.errors import InputError, InterruptedWarning, NewronWarning
 from newron.estimators.columns import declare_domains, read_directions
 from newron.estimators.readers import Readable, cover_training
+from newron.estimators.record import record_training
 from newron.model.arithmetic import Floats
 from newron.model.frame import Field, encode_table, is_plain, learn_fields
 from newron.model.model import Model
@@ -299,6 +300,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         if self.pruning and not one_pass and not fitted.interrupted:
             declared, path = self._prune_fitted(declared, data, whole)
         self._coverage = None if one_pass else cover_training(declared.model, data)
+        self._record = None if one_pass else record_training(data)
         return self._keep(declared, add=one_pass, prune_path=path)
 
     @property
@@ -502,6 +504,21 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         else:
             rows = encode_table(X, self._fields, unknown=self.handle_unknown)
         return self.model_.score_rows(rows, n_threads=effective_n_jobs(self.n_jobs))
+
+    # ---- in notebooks ----
+
+    def _repr_html_inner(self) -> str:
+        return self._add_figure(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._add_figure(bundle["text/html"])
+        return bundle
+
+    def _add_figure(self, html: str) -> str:
+        """Put the network below scikit-learn's own diagram, once there is one."""
+        return f"{html}<div>{self.plot().svg}</div>" if hasattr(self, "model_") else html
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that gaps are welcome.

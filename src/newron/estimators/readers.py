@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,17 +11,19 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from newron.errors import InputError
+from newron.estimators.record import count_seen, list_settings
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.training.fitting import Data
 
 if TYPE_CHECKING:
-    from newron.figures import Figure
     from newron.exports.file import Export
+    from newron.figures import Figure
     from newron.reading.explanation import Explanation
     from newron.reading.importance import Importance
     from newron.reading.shapes import Shapes
+    from newron.report import Origin
     from newron.rules.coverage import Coverage
     from newron.rules.ruleset import RuleSet
     from newron.rules.scorecard import ScoreCard
@@ -142,6 +146,60 @@ class Readable:
         """
         check_is_fitted(self)
         return self.model_.export(to, **settings)
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        title: str | None = None,
+        names: Mapping[str, str] | None = None,
+        **settings: Any,
+    ) -> None:
+        """Write one HTML file that shows the model to people: it opens from disk.
+
+        It tells what is predicted from what, how good that is on these rows, the rules with
+        their proof, the network to play with, each input, and how the model was trained.
+
+        Parameters
+        ----------
+        path : str or path-like
+        X, y : table, array
+            Rows to measure on. The page says whether the model was trained on them.
+        title : str, optional
+            The headline.
+        names : mapping of str to str, optional
+            What columns are called on the page.
+        **settings
+            Those of :func:`newron.report.write`, such as ``classes``, ``target``, ``noun``.
+        """
+        from newron.report import write
+
+        check_is_fitted(self)
+        told = {"origin": self._tell_origin(), "seen": self._count_seen(X, y), **settings}
+        write(self.model_, path, X, y, title=title, names=names, **told)
+
+    def _tell_origin(self) -> Origin:
+        from newron.report import Origin
+
+        settings: Any = self
+        record = getattr(self, "_record", None) or {}
+        return Origin(
+            recipe=str(settings.recipe),
+            settings=list_settings(self),
+            seed="not fixed" if settings.random_state is None else str(settings.random_state),
+            versions=record.get("versions", {}),
+            n_rows=record.get("rows"),
+            fingerprint=record.get("fingerprint", ""),
+        )
+
+    def _count_seen(self, X: ArrayLike, y: ArrayLike | None) -> int | None:
+        record = getattr(self, "_record", None)
+        if record is None or y is None:
+            return None
+        estimator: Any = self
+        return count_seen(record, estimator._read_again(X, y, None)[0])
 
     def importance(self, X: ArrayLike, y: ArrayLike | None = None, **settings: Any) -> Importance:
         """Measure how much each input and each function matters on some rows.

@@ -4,7 +4,8 @@
 with their proof, the network to play with, each input, and how the model came to be.
 """
 
-from newron.report.facts import Facts, Words, gather
+from newron.report.facts import Facts, gather
+from newron.report.naming import Words
 from newron.report.origin import Origin
 from newron.report.page import render
 from newron.report.report import write

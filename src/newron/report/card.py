@@ -33,7 +33,7 @@ def write_card(facts: Facts) -> str:
 def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     origin = facts.origin
     yield "What it is for", tell(facts.words.purpose) if facts.words.purpose else ""
-    yield "Network", tell(summarize(facts.model))
+    yield "Network", _tell_network(facts)
     yield "Trained on", "" if origin.n_rows is None else count(origin.n_rows, "row")
     yield "Fingerprint of the training rows (SHA-256)", _write_code(origin.fingerprint)
     yield "Recipe", _tell_recipe(origin.recipe, origin.settings)
@@ -46,6 +46,13 @@ def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Limits", _tell_limits(facts)
     told = f"newron {__version__}, model file format {VERSION}"
     yield "Report written by", told
+
+
+def _tell_network(facts: Facts) -> str:
+    told = tell(summarize(facts.model))
+    if not facts.rewritten:
+        return told
+    return f"{told}. It is shown in the words of its rules, which add up to the same scores."
 
 
 def _write_code(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,61 +16,29 @@ from newron.figures.figure import Figure
 from newron.figures.survey import read_diagram
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes, Targets
+from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.model.schema import Schema
 from newron.reading.crispness import Fidelity, make_crisp, measure_fidelity
 from newron.reading.importance import Importance, measure_importance
-from newron.reading.row import open_layers
 from newron.report.measures import (
     AmountQuality,
     ClassQuality,
     measure_amounts,
     measure_classes,
 )
+from newron.report.naming import Words, rename
 from newron.report.origin import Origin
+from newron.report.rows import draw_rows, list_rows, read_rows, read_truth
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
-from newron.rules.coverage import number_classes
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
-__all__ = ["Facts", "Words", "gather"]
+__all__ = ["Facts", "gather"]
 
 _MOST_PICKED = 300  # rows that a reader can choose
-_MOST_WEIGHED = 2000  # rows on which importance is measured
-ROW_NAME = "the values above"
-
-
-@dataclass(frozen=True)
-class Words:
-    """What things are called in a report.
-
-    Parameters
-    ----------
-    title : str, optional
-        The title of the page; by default the target and how good the model is.
-    target : str
-        What is predicted.
-    noun : str
-        What a row is: "patient".
-    source : str
-        Where the rows come from: the name of a file.
-    purpose : str
-        What the model is for, in the words of who made it.
-    names : mapping
-        Other names for columns.
-    classes : mapping
-        Other names for classes.
-    """
-
-    title: str | None = None
-    target: str = ""
-    noun: str = "row"
-    source: str = ""
-    purpose: str = ""
-    names: Mapping[str, str] | None = None
-    classes: Mapping[Any, str] | None = None
+_MOST_WEIGHED = 2000  # rows on which importance and fidelity are measured
+_ROW_NAME = "the values above"
 
 
 @dataclass(frozen=True)
@@ -80,9 +48,13 @@ class Facts:
     Attributes
     ----------
     model : Model
-        The model under the names of the page.
+        The network that is shown, under the names of the page.
+    rewritten : bool
+        Whether it is the network of the rules, with the same scores, and not the one given.
     fingerprint : str
         That of the model as it was given.
+    seen : int or None
+        How many of the rows are rows of training; None if that is not known.
     rows : array of shape (rows, columns)
         As ``model.read`` gives them.
     truth : array or None
@@ -90,19 +62,24 @@ class Facts:
     scores : array of shape (rows, scores)
     picked : array
         The rows that a reader can choose.
-    quality : ClassQuality, list of AmountQuality, or None without truth
+    quality : ClassQuality, list of AmountQuality, or None
+        None without truth.
     rules : RuleSet or None
         Of crisp networks.
     crisp : tuple of (RuleSet or None, Fidelity), or None
-        The nearest crisp network of a soft one: its rules, if they are short, and how
-        faithful it is.
+        Of soft networks, the nearest crisp one: its rules, and how faithful it is.
     diagram : Diagram
         All functions, with their readings, curves and influence.
-    h : list of arrays
-        The values of all functions, layer by layer, on the rows.
+    axes : tuple of Axis
+        The cells of the columns.
+    fixed : tuple of int
+        The columns that stay as they are in changes.
+    figures : tuple of Figure
+        The network, wide and narrow.
     """
 
     model: Model
+    rewritten: bool
     fingerprint: str
     words: Words
     origin: Origin
@@ -116,7 +93,6 @@ class Facts:
     crisp: tuple[RuleSet | None, Fidelity] | None
     diagram: Diagram
     importance: Importance
-    h: list[Floats]
     axes: tuple[Axis, ...]
     fixed: tuple[int, ...]
     figures: tuple[Figure, Figure]
@@ -156,82 +132,40 @@ def gather(
     fixed: str | Sequence[str] = (),
     seconds: float = 5.0,
 ) -> Facts:
-    """Gather what there is to tell of a model on some rows."""
+    """Gather what there is to tell of a model on some rows; see :func:`newron.report.write`."""
     told = Words() if words is None else words
-    rows = np.ascontiguousarray(model.read(X), np.float64)
-    if not len(rows):
-        raise InputError("expected at least one row for a report, got none")
-    truth = _read_truth(model, y, len(rows))
+    rows = read_rows(model, X)
+    truth = read_truth(model, y, len(rows))
     if seen is not None and not 0 <= seen <= len(rows):
         raise InputError(f"seen: expected a number of the {len(rows)} rows, got {seen}")
     held = _find_columns(model, fixed)
-    named = _rename(model, told)
-    axes = make_axes(named.schema, find_boundaries(named))
-    found = _find_rules(model, named, rules, seconds)
-    picked = _draw_rows(len(rows), _MOST_PICKED)
-    scores = named.score_rows(rows)
-    weighed = _list_rows(named, rows[_draw_rows(len(rows), _MOST_WEIGHED)])
+    named = rename(model, told)
+    found = rules if rules is not None and named == model else _find_rules(named, seconds)
+    shown = named if found is None else _rewrite(named, found, rows)
+    scores = shown.score_rows(rows)
+    axes = make_axes(shown.schema, find_boundaries(shown))
+    picked = draw_rows(len(rows), _MOST_PICKED)
+    some = list_rows(shown, rows[draw_rows(len(rows), _MOST_WEIGHED)])
     return Facts(
-        named,
-        model.fingerprint,
-        told,
-        Origin() if origin is None else origin,
-        seen,
-        rows,
-        truth,
-        scores,
-        picked,
-        _measure(named, rows, scores, truth, axes),
-        None if found is None else _cover(found, named, rows, truth),
-        _find_crisp(named, rows, seconds) if found is None else None,
-        read_diagram(named, rows),
-        measure_importance(named, weighed, kind="drop"),
-        open_layers(named)(rows),
-        axes,
-        held,
-        _draw_figures(named, rows, rows[picked[0]]),
+        model=shown,
+        rewritten=shown != named,
+        fingerprint=model.fingerprint,
+        words=told,
+        origin=Origin() if origin is None else origin,
+        seen=seen,
+        rows=rows,
+        truth=truth,
+        scores=scores,
+        picked=picked,
+        quality=_measure(shown, rows, scores, truth, axes),
+        rules=None if found is None else _cover(found, shown, rows, truth),
+        crisp=_find_crisp(shown, some, seconds) if found is None else None,
+        diagram=read_diagram(shown, rows),
+        importance=measure_importance(shown, some, kind="drop"),
+        axes=axes,
+        fixed=held,
+        figures=_draw_figures(shown, rows, rows[:1]),
     )
-
-
-# ---- rows ----
-
-
-def _read_truth(model: Model, y: ArrayLike | None, n: int) -> NDArray[Any] | None:
-    if y is None:
-        return None
-    if isinstance(model.output, Classes):
-        return number_classes(model.output, y, n)
-    try:
-        truth = np.asarray(y, np.float64)
-    except (TypeError, ValueError):
-        raise InputError("y: expected amounts, got values that are not numbers") from None
-    truth = truth[:, None] if truth.ndim == 1 else truth
-    if truth.shape != (n, model.output.n_scores) or not np.isfinite(truth).all():
-        raise InputError(
-            f"y: expected finite amounts of shape {(n, model.output.n_scores)}, got {truth.shape}"
-        )
-    return truth
-
-
-def _draw_rows(n: int, most: int) -> NDArray[np.intp]:
-    """Draw so many rows, always the same ones, in their order; the first is among them."""
-    if n <= most:
-        return np.arange(n)
-    others = 1 + np.random.default_rng(0).choice(n - 1, most - 1, replace=False)
-    return np.concatenate([[0], np.sort(others)])
-
-
-def _list_rows(model: Model, rows: Floats) -> NDArray[Any]:
-    """Give rows as a table that the model can read: labels instead of their numbers."""
-    if not any(column.n_categories for column in model.schema.columns):
-        return rows
-    table = rows.astype(object)
-    for i, column in enumerate(model.schema.columns):
-        if column.categories is not None:
-            labels = np.array([*column.categories, None], object)
-            known = (rows[:, i] >= 0) & (rows[:, i] < len(column.categories))
-            table[:, i] = labels[np.where(known, rows[:, i], len(column.categories)).astype(int)]
-    return table
 
 
 def _find_columns(model: Model, fixed: str | Sequence[str]) -> tuple[int, ...]:
@@ -242,69 +176,46 @@ def _find_columns(model: Model, fixed: str | Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({model.schema.names.index(name) for name in names}))
 
 
-# ---- names ----
-
-
-def _rename(model: Model, words: Words) -> Model:
-    """Give the same network under the names of the page."""
-    names = dict(words.names or {})
-    for name in names:
-        if name not in model.schema.names:
-            raise InputError(f"names: expected names of columns, got {name!r}")
-    columns = [replace(c, name=str(names.get(c.name, c.name))) for c in model.schema.columns]
-    try:
-        return Model(Schema(tuple(columns)), model.layers, _rename_output(model, words))
-    except ModelError as error:
-        raise InputError(f"names: {error}") from None
-
-
-def _rename_output(model: Model, words: Words) -> Classes | Targets:
-    output = model.output
-    if not isinstance(output, Classes):
-        single = words.target and output.n_scores == 1
-        return Targets((words.target,)) if single else output
-    given = dict(words.classes or {})
-    for label in given:
-        if label not in output.labels:
-            raise InputError(f"classes: expected classes of the model, got {label!r}")
-    if not given:
-        return output
-    return Classes(tuple(str(given.get(label, label)) for label in output.labels))
-
-
 # ---- rules ----
 
 
-def _find_rules(
-    model: Model, named: Model, rules: RuleSet | None, seconds: float
-) -> RuleSet | None:
+def _find_rules(model: Model, seconds: float) -> RuleSet | None:
     if not all(get_processing(layer.processing).crisp for layer in model.layers):
         return None
-    if rules is not None and named == model:
-        return rules
     try:
-        return extract(named, seconds=seconds)
-    except ModelError:  # a crisp network that has no rules, such as a product of scores
+        return extract(model, seconds=seconds)
+    except ModelError:  # a crisp network that rules cannot tell, such as a product of weights
         return None
+
+
+def _rewrite(model: Model, rules: RuleSet, rows: Floats) -> Model:
+    """Give the network of the rules where it gives the same scores.
+
+    A network may ask "not 4" and take points away where its rules say "4" and add them. One
+    page should tell one sum and one limit: those of the rules.
+    """
+    if rules.form != "points" or not rules.proof:
+        return model
+    other = rules.to_model()
+    same = np.allclose(other.score_rows(rows), model.score_rows(rows), rtol=1e-12, atol=1e-12)
+    return other if same else model
 
 
 def _cover(rules: RuleSet, model: Model, rows: Floats, truth: NDArray[Any] | None) -> RuleSet:
     labels = None
     if truth is not None and isinstance(model.output, Classes):
         labels = model.output.array[truth]
-    return rules.cover(_list_rows(model, rows), labels)
+    return rules.cover(list_rows(model, rows), labels)
 
 
 def _find_crisp(
-    model: Model, rows: Floats, seconds: float
+    model: Model, some: NDArray[Any], seconds: float
 ) -> tuple[RuleSet | None, Fidelity] | None:
-    table = _list_rows(model, rows[_draw_rows(len(rows), _MOST_WEIGHED)])
     try:
-        crisp = make_crisp(model, table)
+        crisp = make_crisp(model, some)
     except ModelError:
         return None
-    fidelity = measure_fidelity(model, crisp, table)
-    return _find_rules(crisp, crisp, None, seconds), fidelity
+    return _find_rules(crisp, seconds), measure_fidelity(model, crisp, some)
 
 
 # ---- measures ----
@@ -339,6 +250,8 @@ def _is_whole(rows: Floats, axes: Sequence[Axis]) -> bool:
 
 
 def _draw_figures(model: Model, rows: Floats, row: Floats) -> tuple[Figure, Figure]:
-    table, one = _list_rows(model, rows), _list_rows(model, row[None, :])
-    wide = draw(model, table, row=one, row_name=ROW_NAME)
-    return wide, draw(model, table, row=one, row_name=ROW_NAME, narrow=True)
+    table, one = list_rows(model, rows), list_rows(model, row)
+    wide, narrow = (
+        draw(model, table, row=one, row_name=_ROW_NAME, narrow=narrow) for narrow in (False, True)
+    )
+    return wide, narrow

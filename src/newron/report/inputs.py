@@ -17,6 +17,7 @@ from newron.figures.svg import write_shapes
 from newron.figures.writing import write_place
 from newron.model.arithmetic import Floats
 from newron.model.schema import Column
+from newron.reading.curve import trace_function
 from newron.report.charts import line, make_svg, rect, text
 from newron.report.facts import Facts
 from newron.report.live import list_functions
@@ -142,7 +143,7 @@ def _name_neuron(function: Function) -> str:
 
 def _tell_function(facts: Facts, function: Function) -> str:
     """Say how the rows on which a condition holds differ from the others."""
-    holds = facts.h[function.shape.layer - 1][:, function.shape.function] >= 0.5
+    holds = _evaluate(facts, function) >= 0.5
     told = tell(function.reading)
     if facts.truth is None:
         return f"<p>{told}: {write_count(int(holds.sum()))} of {write_count(len(holds))}.</p>"
@@ -154,6 +155,18 @@ def _tell_function(facts: Facts, function: Function) -> str:
         on, off = (_tell_mean(facts.truth[part, 0]) for part in (holds, ~holds))
         return f"<p>{told}: {on}; otherwise {off}.</p>"
     return f"<p>{told}: {write_count(int(holds.sum()))} of {write_count(len(holds))}.</p>"
+
+
+def _evaluate(facts: Facts, function: Function) -> Floats:
+    """Give h of a function that reads a column, on all rows."""
+    layer, e = facts.model.layers[function.shape.layer - 1], function.shape.function
+    x, levels = facts.rows[:, function.signal], layer.levels[e]
+    if len(levels):
+        known = (x >= 0) & (x < len(levels))
+        places = np.where(known, x, len(levels)).astype(np.intp)
+        return np.append(levels, layer.gap_values[e])[places]
+    h = trace_function(facts.model.schema, layer, e, x)
+    return np.where(np.isnan(x), layer.gap_values[e], h)
 
 
 def _tell_share(own: NDArray[np.bool_]) -> str:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from newron.model.file import write_whole
 from newron.model.model import Model
-from newron.report.facts import Words, gather
+from newron.report.facts import gather
+from newron.report.naming import Words
 from newron.report.origin import Origin
 from newron.report.page import render
 from newron.rules.ruleset import RuleSet

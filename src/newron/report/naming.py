@@ -1,0 +1,72 @@
+"""What things are called in a report, and a model under these names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from newron.errors import InputError, ModelError
+from newron.model.model import Model
+from newron.model.output import Classes, Output, Targets
+from newron.model.schema import Schema
+
+__all__ = ["Words", "rename"]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What things are called in a report.
+
+    Parameters
+    ----------
+    title : str, optional
+        The headline; by default the target and how good the model is.
+    target : str
+        What is predicted.
+    noun : str
+        What a row is: "patient".
+    source : str
+        Where the rows come from: the name of a file.
+    purpose : str
+        What the model is for, in the words of who made it.
+    names : mapping, optional
+        Other names for columns.
+    classes : mapping, optional
+        Other names for classes.
+    """
+
+    title: str | None = None
+    target: str = ""
+    noun: str = "row"
+    source: str = ""
+    purpose: str = ""
+    names: Mapping[str, str] | None = None
+    classes: Mapping[Any, str] | None = None
+
+
+def rename(model: Model, words: Words) -> Model:
+    """Give the same network under the names of the page."""
+    names = dict(words.names or {})
+    for name in names:
+        if name not in model.schema.names:
+            raise InputError(f"names: expected names of columns, got {name!r}")
+    columns = [replace(c, name=str(names.get(c.name, c.name))) for c in model.schema.columns]
+    try:
+        return Model(Schema(tuple(columns)), model.layers, _rename_output(model, words))
+    except ModelError as error:  # two columns or classes of one name
+        raise InputError(f"names: {error}") from None
+
+
+def _rename_output(model: Model, words: Words) -> Output:
+    output = model.output
+    if not isinstance(output, Classes):
+        single = words.target and output.n_scores == 1
+        return Targets((words.target,)) if single else output
+    given = dict(words.classes or {})
+    for label in given:
+        if label not in output.labels:
+            raise InputError(f"classes: expected classes of the model, got {label!r}")
+    if not given:
+        return output
+    return Classes(tuple(str(given.get(label, label)) for label in output.labels))
