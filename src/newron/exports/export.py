@@ -8,6 +8,7 @@ from newron.errors import InputError
 from newron.exports.c import print_c
 from newron.exports.file import Export
 from newron.exports.javascript import print_javascript
+from newron.exports.onnx import print_onnx
 from newron.exports.program import make_program
 from newron.exports.python import print_python
 from newron.exports.reading import read_rules
@@ -18,7 +19,7 @@ from newron.rules.ruleset import RuleSet
 
 __all__ = ["TARGETS", "export"]
 
-_SUFFIXES = {"javascript": ".js", "python": ".py", "c": ".h", "sql": ".sql"}
+_SUFFIXES = {"javascript": ".js", "python": ".py", "c": ".h", "sql": ".sql", "onnx": ".onnx"}
 _PRINTERS = {"javascript": print_javascript, "python": print_python, "c": print_c}
 TARGETS = tuple(_SUFFIXES)
 
@@ -39,7 +40,7 @@ def export(
     Parameters
     ----------
     model : Model
-    to : {"javascript", "python", "c", "sql"}
+    to : {"javascript", "python", "c", "sql", "onnx"}
     name : str, optional
         What the model is called; "model" by default.
     rules : bool or RuleSet
@@ -71,18 +72,19 @@ def export(
     called = "model" if name is None else name
     reading = None if rules is False else read_rules(model, _find_rules(model, rules))
     program = make_program(model)
-    if to == "sql":
-        text = print_sql(
-            program,
-            called,
-            reading,
-            dialect="duckdb" if dialect is None else dialect,
-            table="data" if table is None else table,
-            keep=keep,
-            exact=exact,
-        )
-    else:
-        text = _PRINTERS[to](program, called, reading)
+    if to == "onnx":
+        return Export(print_onnx(program, called, reading), to, _SUFFIXES[to])
+    if to != "sql":
+        return Export(_PRINTERS[to](program, called, reading).encode(), to, _SUFFIXES[to])
+    text = print_sql(
+        program,
+        called,
+        reading,
+        dialect="duckdb" if dialect is None else dialect,
+        table="data" if table is None else table,
+        keep=keep,
+        exact=exact,
+    )
     return Export(text.encode(), to, _SUFFIXES[to])
 
 

@@ -34,11 +34,14 @@ class Names:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = {name.lower() for name in taken}
+        self._numbers: dict[str, int] = {}  # by wish, the last number that was given out
 
     def take(self, wish: str) -> str:
         """Give the name that is wished for, or one like it."""
-        name, number = wish, 2
+        name, number = wish, self._numbers.get(wish, 1)
         while name.lower() in self._taken:
-            name, number = f"{wish}_{number}", number + 1
+            number += 1
+            name = f"{wish}_{number}"
+        self._numbers[wish] = number
         self._taken.add(name.lower())
         return name
