@@ -9,7 +9,7 @@ import pytest
 from figures.networks import CARD_ROW, make_card, make_hostile, make_monk2
 from newron import InputError, Model
 from newron.figures import Figure, draw
-from newron.figures.conversion import resolve_colours
+from newron.figures.conversion import fit_fonts, resolve_colours
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +74,15 @@ def test_no_variable_is_left_for_conversion(theme):
     page = "#11161C" if theme == "dark" else "#FFFFFF"
     assert f".nw .page{{fill:{page}}}" in svg
     ET.fromstring(svg)
+
+
+def test_other_fonts_are_held_to_the_widths_of_the_labels(figure):
+    assert fit_fonts(figure.svg, figure.labels, ["Arial", "DejaVu Sans"]) == figure.svg
+    svg = fit_fonts(figure.svg, figure.labels, ["DejaVu Sans Mono", "DejaVu Sans"])
+    assert '.nw{font-family:"DejaVu Sans";' in svg
+    texts = [e for e in ET.fromstring(svg).iter() if e.tag.endswith("text")]
+    lengths = [float(element.get("textLength")) for element in texts]
+    assert lengths == [round(label.width, 1) for label in figure.labels]
 
 
 def test_notebooks_show_the_svg(figure):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from newron.errors import InputError
-from newron.figures.palette import DARK, LIGHT
+from newron.figures.palette import DARK, FONT, LIGHT
+from newron.figures.shapes import Label
 
-__all__ = ["make_pdf", "make_png", "resolve_colours"]
+__all__ = ["fit_fonts", "make_pdf", "make_png", "resolve_colours"]
 
 _MEDIA = re.compile(r"@media[^{]*\{[^{}]*\{[^{}]*\}\}")
 _VARIABLE = re.compile(r"var\(--nw-([a-z-]+)\)")
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" role="img"')
+_TEXT = re.compile(r"<text( )")
+_FAMILIES = {"Helvetica Neue", "Helvetica", "Arial", "Liberation Sans", "Arimo"}
 _PAGE = """#set page(width: {width}pt, height: {height}pt, margin: 0pt)
 #set document(date: none)
 #image(bytes(sys.inputs.svg), format: "svg", width: 100%)
@@ -27,17 +31,35 @@ def resolve_colours(svg: str) -> str:
     return _VARIABLE.sub(lambda found: colours[found[1]], _MEDIA.sub("", svg))
 
 
-def make_png(svg: str, scale: float) -> bytes:
+def fit_fonts(svg: str, labels: Sequence[Label], families: Sequence[str]) -> str:
+    """Give the SVG for the fonts that there are.
+
+    Where none is as wide as the labels were counted, another is squeezed into their widths.
+    """
+    if _FAMILIES & set(families):
+        return svg
+    sans = (name for name in families if "Sans" in name and "Mono" not in name)
+    held = iter(labels)
+
+    def hold(found: re.Match[str]) -> str:
+        width = next(held).width
+        return f'<text textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"{found[1]}'
+
+    named = svg.replace(FONT, f'"{next(sans, "sans-serif")}"')
+    return _TEXT.sub(hold, named)
+
+
+def make_png(svg: str, labels: Sequence[Label], scale: float) -> bytes:
     """Draw an SVG as PNG, with so many pixels for each of its own."""
-    return _typeset(svg, "png", ppi=_PIXELS * scale)
+    return _typeset(svg, labels, "png", _PIXELS * scale)
 
 
-def make_pdf(svg: str) -> bytes:
+def make_pdf(svg: str, labels: Sequence[Label]) -> bytes:
     """Draw an SVG as a PDF of one page, as large as the picture."""
-    return _typeset(svg, "pdf")
+    return _typeset(svg, labels, "pdf", _PIXELS)
 
 
-def _typeset(svg: str, kind: Literal["png", "pdf"], ppi: float | None = None) -> bytes:
+def _typeset(svg: str, labels: Sequence[Label], kind: Literal["png", "pdf"], ppi: float) -> bytes:
     try:
         import typst
     except ImportError:
@@ -49,6 +71,7 @@ def _typeset(svg: str, kind: Literal["png", "pdf"], ppi: float | None = None) ->
     assert size is not None  # noqa: S101 - our own SVG
     width, height = (_POINTS * float(number) for number in size.groups())
     page = _PAGE.format(width=width, height=height).encode()
-    inputs = {"svg": resolve_colours(svg)}
+    plain = fit_fonts(resolve_colours(svg), labels, typst.Fonts().families())
+    inputs = {"svg": plain}
     made = typst.compile(page, format=kind, ppi=ppi, sys_inputs=inputs, timestamp=0)
     return bytes(made)

@@ -69,7 +69,11 @@ class Figure:
         else:
             from newron.figures.conversion import make_pdf, make_png
 
-            content = make_pdf(self.svg) if suffix == ".pdf" else make_png(self.svg, scale)
+            content = (
+                make_pdf(self.svg, self.labels)
+                if suffix == ".pdf"
+                else make_png(self.svg, self.labels, scale)
+            )
         _write(Path(os.path.realpath(path)), content)
 
     def _repr_svg_(self) -> str:

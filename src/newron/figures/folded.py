@@ -243,8 +243,11 @@ def _place_direct(
     """Draw the functions of the output that read inputs, and the line from their panel."""
     scene.add(Label(MARGIN, y + 16, "read by the output itself", "head", style="m"))
     y += 36
-    height = _place_row(scene, last, direct, y, _BESIDE)
-    x = MARGIN + _BESIDE * _STEP + _CHIP + 6
+    hidden = bool(last.folded or last.n_left_out)
+    per_line = _BESIDE if hidden else min(_BESIDE, len(direct))
+    chip = _CHIP if hidden else -_BETWEEN_TILES
+    height = _place_row(scene, last, direct, y, per_line, chip)
+    x = MARGIN + per_line * _STEP + chip + 6
     middle = y + height / 2 - 4
     goal = total.x + total.width / 2
     on = last.stage is not None

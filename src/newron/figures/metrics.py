@@ -4,65 +4,84 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["clean", "fit", "is_measured", "isolate", "measure", "split"]
+__all__ = ["clean", "fit", "isolate", "measure", "split"]
 
 # Advance widths in thousandths of the size; other characters by what they are.
-_ROWS = {
+_REGULAR = {
     191: "'",
-    222: "ijl",
+    222: "ijl‘’",
     260: "|",
-    278: " !,./:;I[]\\ft\u00a0·",
-    333: "()-r`",
+    278: " !,./:;I[\\]ft\u00a0·ìíîï",
+    333: "()-`r²³“”",
     334: "{}",
     350: "•",
     355: '"',
     389: "*",
     400: "°",
     469: "^",
-    500: "Jckvsxyz",
-    556: "–#$0123456789?L_abdeghnopquäöüàáâèéêòóôùúûñ€α",
-    584: "+<=>~−≤≥≠±×",
-    611: "FTZß",
+    500: "Jcksvxyzç",
+    549: "≤≥≠±",
+    556: "#$0123456789?L_abdeghnopqu–€äöüàáâèéêëòóôùúûñå«»",
+    578: "µαβ",
+    584: "+<=>~−×",
+    611: "FTZßø",
     618: "Σ",
-    667: "&ABEKPSVXYÄÀÁÂÈÉÊ",
-    722: "CDHNRUwÜÙÚÛ",
-    778: "GOQÖ",
+    667: "&ABEKPSVXYÄÀÁÂÈÉÊÅ",
+    722: "CDHNRUwΠÜÙÚÛÇÑ",
+    778: "GOQÖÒÓÔØ",
     833: "Mm",
-    889: "%",
+    889: "%æ",
     944: "W",
-    1000: "…→—",
+    1000: "—…→Æ",
     1015: "@",
 }
-_WIDTHS = {character: width for width, row in _ROWS.items() for character in row}
-_USUAL, _WIDE, _EMOJI = 680, 1000, 1400
-_BOLD = 1.07  # how much wider bold is, at most, for usual texts
+_BOLD = {
+    238: "'",
+    278: " ,./I\\ijl\u00a0·ìíîï‘’",
+    280: "|",
+    333: "!()-:;[]`ft²³",
+    350: "•",
+    389: "*r{}",
+    400: "°",
+    474: '"',
+    500: "z“”",
+    549: "≤≥≠±",
+    556: "#$0123456789J_aceksvxy–€äàáâèéêëçå«»",
+    584: "+<=>^~−×",
+    600: "Σ",
+    611: "?FLTZbdghnopquöüßòóôùúûñøµαβ",
+    667: "EPSVXYÈÉÊ",
+    722: "&ABCDHKNRUΠÄÜÀÁÂÙÚÛÇÑÅ",
+    778: "GOQwÖÒÓÔØ",
+    833: "M",
+    889: "%mæ",
+    944: "W",
+    975: "@",
+    1000: "—…→Æ",
+}
+_WIDTHS = {character: width for width, row in _REGULAR.items() for character in row}
+_BOLD_WIDTHS = {character: width for width, row in _BOLD.items() for character in row}
+_ALPHABETS, _LETTER = 0x0780, 720  # Latin, Greek, Cyrillic, Hebrew, Arabic and neighbours
+_WIDE, _EMOJI = 1000, 1400
 
 _FSI, _PDI = "\u2068", "\u2069"
-_ZERO = frozenset(
-    f"\u200b\u200c\u200d\u2066\u2067{_FSI}{_PDI}\u202a\u202b\u202c\u202d\u202e\ufe0e\ufe0f"
-)
+_JOINERS = "\u200b\u200c\u200d\ufe0e\ufe0f"
+_DIRECTIONS = f"\u2066\u2067{_FSI}{_PDI}\u202a\u202b\u202c\u202d\u202e"
+_ZERO = frozenset(_JOINERS + _DIRECTIONS)
 
 
 def measure(text: str, size: float, *, bold: bool = False) -> float:
-    """Give the width of a text in pixels."""
-    width = sum(map(_measure_character, text)) * size / 1000.0
-    return width * _BOLD if bold else width
+    """Give the width of a text in pixels; of unusual characters at least that."""
+    widths = _BOLD_WIDTHS if bold else _WIDTHS
+    return sum(widths.get(c) or _guess_width(c) for c in text) * size / 1000.0
 
 
-def _measure_character(character: str) -> int:
-    known = _WIDTHS.get(character)
-    if known is not None:
-        return known
+def _guess_width(character: str) -> int:
     if character in _ZERO or unicodedata.combining(character):
         return 0
     if ord(character) >= 0x1F000:
         return _EMOJI
-    return _WIDE if unicodedata.east_asian_width(character) in "WF" else _USUAL
-
-
-def is_measured(text: str) -> bool:
-    """Tell whether all characters of a text are of known width."""
-    return all(character in _WIDTHS for character in text)
+    return _LETTER if ord(character) < _ALPHABETS else _WIDE
 
 
 def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
@@ -75,7 +94,7 @@ def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
     """
     if measure(text, size, bold=bold) <= room:
         return text
-    left, total = 0, _measure_character("…") * size / 1000.0 * (_BOLD if bold else 1.0)
+    left, total = 0, measure("…", size, bold=bold)
     for character in text:
         total += measure(character, size, bold=bold)
         if total > room:

@@ -41,7 +41,7 @@ DARK = {
     "red-tint": "#6A3325",
 }
 
-FONT = '"Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif'
+FONT = '"Helvetica Neue", Helvetica, Arial, "Liberation Sans", Arimo, sans-serif'
 
 # Pixels at a width of 1200.
 SIZES = {

@@ -397,9 +397,15 @@ def _list_items(diagram: Diagram) -> list[_Item]:
         items += [_Item("edge", "line width: size of the effect")]
     items.append(_Item("text", tell_counts(diagram)))
     if diagram.outcome is not None:
-        strong = "the condition holds" if diagram.is_crisp else "at least half-way up"
-        items.append(_Item("dot", f"{diagram.row_name}; strong lines: {strong}"))
+        items.append(_Item("dot", f"{diagram.row_name}; strong lines: {_tell_strong(diagram)}"))
     return items
+
+
+def _tell_strong(diagram: Diagram) -> str:
+    if diagram.is_crisp:
+        return "the condition holds"
+    bounded = [member.bounded for function in diagram.functions for member in function.members]
+    return "at least half-way up" if all(bounded) else "adds more than 0"
 
 
 def _has_activation(diagram: Diagram) -> bool:

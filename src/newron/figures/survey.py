@@ -414,7 +414,7 @@ def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Joi
         first.signal,
         first.axis,
         first.name,
-        tell_joint(marks, [member.reading for member in members], crisp=first.crisp),
+        tell_joint(marks, [m.reading for m in members], first.axis.unit, crisp=first.crisp),
         tuple(marks),
         x,
         y,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from newron.figures.metrics import is_measured
 from newron.figures.palette import Theme, write_stylesheet
 from newron.figures.shapes import Attributes, Dot, Edge, Group, Label, Line, Rect, Scene, Shape
 
@@ -65,9 +64,6 @@ def _write_group(group: Group) -> str:
 def _write_label(label: Label) -> str:
     style = f"t-{label.size} {label.style}".strip()
     anchor = "" if label.anchor == "start" else f' text-anchor="{label.anchor}"'
-    if not is_measured(label.text) and label.width:
-        # Other fonts draw these characters: held to the width that was counted on.
-        anchor += f' textLength="{_number(label.width)}" lengthAdjust="spacingAndGlyphs"'
     title = ""
     if label.title and label.title != label.text:
         title = f"<title>{escape(label.title)}</title>"

@@ -76,10 +76,11 @@ def _tell_condition(shape: Shape, conditions: Conditions, model: Model) -> str:
     return f"{'≤' if asked.at_most else '≥'} {write_exact(asked.limit)}"
 
 
-def tell_joint(marks: Sequence[Mark], readings: Sequence[str], *, crisp: bool) -> str:
+def tell_joint(marks: Sequence[Mark], readings: Sequence[str], unit: str, *, crisp: bool) -> str:
     """Say what several functions of one input ask, in short."""
     if crisp:
-        return f"steps at {', '.join(mark.text for mark in marks)}" if marks else "by category"
+        told = f"steps at {', '.join(mark.text for mark in marks)}" if marks else "by category"
+        return f"{told} {unit}" if marks and unit else told
     return "; ".join(readings)
 
 
