@@ -52,7 +52,7 @@ def list_candidates(
         yield from _list_points(table, algebra, seconds)
         for outcome in (1, 0):
             yield from _cover_class(table, algebra, outcome, seconds)
-    listed = _make_list(table, algebra)
+    listed = _make_list(table, algebra, seconds)
     if listed is not None:
         yield listed
 
@@ -244,8 +244,12 @@ def _place(family: Family, row: NDArray[np.bool_]) -> int:
 # ---- an ordered list ----
 
 
-def _make_list(table: LevelTable, algebra: Algebra) -> Candidate | None:
-    """Take the box that decides most entries for its price, again and again."""
+def _make_list(table: LevelTable, algebra: Algebra, seconds: float) -> Candidate | None:
+    """Take the box that decides most entries for its price, again and again.
+
+    None if that takes too many boxes to be worth telling, or too long.
+    """
+    end = time.monotonic() + seconds
     families = _make_families(table)
     if math.prod(map(len, families)) > _MOST_BOXES:
         return None
@@ -254,8 +258,10 @@ def _make_list(table: LevelTable, algebra: Algebra) -> Candidate | None:
     branches: list[Branch] = []
     while True:
         present = [int(c) for c in np.unique(classes) if c >= 0]
-        if len(present) <= 1 or len(branches) > 200:
+        if len(present) <= 1:
             break
+        if len(branches) > _MOST_TOLD or time.monotonic() > end:
+            return None
         sums = {c: _sum_boxes(classes == c, families) for c in present}
         total = sum(sums.values())
         best = (-1.0, 0, 0)
@@ -267,8 +273,6 @@ def _make_list(table: LevelTable, algebra: Algebra) -> Candidate | None:
         branches.append(Branch(_make_box(table, algebra, families, box), best[1]))
         chosen = [np.flatnonzero(family[k]) for family, k in zip(families, box, strict=True)]
         classes[np.ix_(*chosen)] = -1
-    if len(present) > 1:
-        return None
     default = present[0] if present else 0
     return Candidate(DecisionList(tuple(branches), default), "list", False)
 

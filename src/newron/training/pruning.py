@@ -34,7 +34,7 @@ __all__ = ["PrunePath", "PrunePlan", "count_literals", "list_columns", "measure_
 _MANY_ROWS = 5000  # from here on one third is held out, instead of five folds
 _FOLDS = 5
 _LEAST_ROWS = 20
-_RIDGES, _RIDGE_FOLDS = (1.0, 0.1, 0.01), 2
+_RIDGES = (1.0, 0.1, 0.01)
 _OWN = 0.5  # how much the network's own scores count beside the rows' targets
 CRITERIA = ("loss", "score")
 _KEY = 0x9121E  # sets the seeds apart from those of the fit itself
@@ -207,20 +207,20 @@ def measure_fit(data: Data, plan: Plan, model: Model) -> float:
 def _choose_ridge(
     data: Data, plan: Plan, splits: list[Split], trained: list[Model]
 ) -> tuple[float, list[_Judged]]:
-    """Take the ridge of the lowest loss in the first folds; prune in all of them with it.
+    """Prune in all folds; take the ridge of the lowest loss there.
 
-    Noisy rows want to be held back; rows without noise want large weights. Ridges that
-    differ by ten times are told apart by two folds.
+    Noisy rows want to be held back; rows without noise want large weights. Where a weaker
+    ridge gains nothing, none that is weaker still is tried.
     """
     folds = list(zip(splits, trained, strict=True))
     ridge, least, judged = _RIDGES[0], np.inf, list[_Judged]()
     for trial in _RIDGES[: 1 if len(data.X) >= _MANY_ROWS else None]:
-        found = [_prune_fold(data, plan, fold, trial) for fold in folds[:_RIDGE_FOLDS]]
+        found = [_prune_fold(data, plan, fold, trial) for fold in folds]
         loss = _find_least(found) if found else np.inf
         if loss >= least:
             break
         ridge, least, judged = trial, loss, found
-    return ridge, judged + [_prune_fold(data, plan, fold, ridge) for fold in folds[len(judged) :]]
+    return ridge, judged
 
 
 def _prune_fold(data: Data, plan: Plan, fold: tuple[Split, Model], ridge: float) -> _Judged:
