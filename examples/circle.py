@@ -12,18 +12,33 @@ SEED = 0
 SQUARE = {"x1": {"low": -1, "high": 1}, "x2": {"low": -1, "high": 1}}
 
 
-def main():
-    """Train on 750 points; tell the two bells, and the box that crisp rules make of them."""
-    circle = datasets.load("circle")  # 1000 points of a square
+def split_points():
+    """Give 750 points of a square to train on, 250 to test, and where they lie."""
+    circle = datasets.load("circle")
     X, y = circle.X, circle.y.map({0: "outside", 1: "within"})
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=250, stratify=y, random_state=SEED
+    return train_test_split(X, y, test_size=250, stratify=y, random_state=SEED)
+
+
+def fit_network(X, y):
+    """Train one neuron, as the paper tells it."""
+    return NewronClassifier(
+        "tanh_prod", hidden_layer_sizes=(), recipe="paper", domains=SQUARE, random_state=SEED
+    ).fit(X, y)
+
+
+def draw_figure():
+    """Draw the network, and one point through it."""
+    X, _, y, _ = split_points()
+    title = "A circle: two bells whose heights are added"
+    return fit_network(X, y).plot(
+        X, row={"x1": 0.0, "x2": 0.61}, row_name="one point", layout="layered", title=title
     )
 
-    # One neuron, trained as the paper tells it.
-    network = NewronClassifier(
-        "tanh_prod", hidden_layer_sizes=(), recipe="paper", domains=SQUARE, random_state=SEED
-    ).fit(X_train, y_train)
+
+def main():
+    """Tell the two bells, and the box that crisp rules make of them."""
+    X_train, X_test, y_train, y_test = split_points()
+    network = fit_network(X_train, y_train)
     model = network.model_
 
     right = int((model.predict(X_test) == y_test).sum())

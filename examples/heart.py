@@ -6,6 +6,7 @@ Run with ``python examples/heart.py``; needs pandas.
 from sklearn.model_selection import train_test_split
 
 from newron import NewronClassifier, datasets
+from newron.figures import draw
 
 SEED = 0
 
@@ -27,17 +28,31 @@ def load_patients():
     return patients, heart.y.map({1: "healthy", 2: "ill"})
 
 
-def main():
-    """Train on 180 patients; tell the rules, a card of whole points, and one patient."""
+def split_patients():
+    """Give 180 patients to train on, 90 to test, and whether they are ill."""
     X, y = load_patients()
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=90, stratify=y, random_state=SEED
-    )
+    return train_test_split(X, y, test_size=90, stratify=y, random_state=SEED)
 
-    # Grow a network of at most 30 conditions, then take out what rows held out do not miss.
-    network = NewronClassifier(
+
+def fit_network(X, y):
+    """Grow at most 30 conditions, then take out what rows held out do not miss."""
+    return NewronClassifier(
         "heaviside", recipe="grow", max_terms=30, pruning=True, domains=UNITS, random_state=SEED
-    ).fit(X_train, y_train)
+    ).fit(X, y)
+
+
+def draw_figure():
+    """Draw the card of whole points, and one patient through it."""
+    X, X_test, y, _ = split_patients()
+    card = fit_network(X, y).scorecard(5)
+    title = "Heart disease: a card of whole points"
+    return draw(card, X, row=X_test.iloc[0], row_name="one patient", title=title)
+
+
+def main():
+    """Tell the rules, a card of whole points, and one patient."""
+    X_train, X_test, y_train, y_test = split_patients()
+    network = fit_network(X_train, y_train)
 
     right = int((network.predict(X_test) == y_test).sum())
     path = network.prune_path_

@@ -12,18 +12,31 @@ SEED = 0
 PETALS = {"petal_length": "cm", "petal_width": "cm"}
 
 
-def main():
-    """Train on 100 flowers; tell the bells, and the crisp network nearest to them."""
+def split_flowers():
+    """Give 100 flowers to train on, 50 to test, and their kinds."""
     iris = datasets.load("iris")
     X, y = iris.X[list(PETALS)], iris.y.str.removeprefix("Iris-")
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=50, stratify=y, random_state=SEED
-    )
+    return train_test_split(X, y, test_size=50, stratify=y, random_state=SEED)
 
-    # No hidden layer: the score of each class adds one function of each column.
-    network = NewronClassifier(
+
+def fit_network(X, y):
+    """Train without hidden layer: the score of each class adds a function of each column."""
+    return NewronClassifier(
         "tanh_prod", hidden_layer_sizes=(), recipe="gradient", domains=PETALS, random_state=SEED
-    ).fit(X_train, y_train)
+    ).fit(X, y)
+
+
+def draw_figure():
+    """Draw the network, and one flower through it."""
+    X, X_test, y, _ = split_flowers()
+    title = "Iris: versicolor is where two bells are high"
+    return fit_network(X, y).plot(X, row=X_test.iloc[0], row_name="one flower", title=title)
+
+
+def main():
+    """Tell the bells, and the crisp network nearest to them."""
+    X_train, X_test, y_train, y_test = split_flowers()
+    network = fit_network(X_train, y_train)
     model = network.model_
 
     right = int((model.predict(X_test) == y_test).sum())

@@ -12,18 +12,32 @@ SEED = 0
 SQUARE = {"x1": {"low": -1, "high": 1}, "x2": {"low": -1, "high": 1}}
 
 
-def main():
-    """Train on 750 points; tell the soft network, and the crisp one nearest to it."""
-    xor = datasets.load("xor")  # 1000 points of a square
+def split_points():
+    """Give 750 points of a square to train on, 250 to test, and whether signs are alike."""
+    xor = datasets.load("xor")
     X, y = xor.X, xor.y.map({0: "alike", 1: "opposite"})  # the signs of x1 and x2
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=250, stratify=y, random_state=SEED
-    )
+    return train_test_split(X, y, test_size=250, stratify=y, random_state=SEED)
 
-    # Two hidden neurons, as in the paper; "gradient" trains exactly this network.
-    network = NewronClassifier(
+
+def fit_network(X, y):
+    """Train two hidden neurons, as in the paper; "gradient" trains exactly this network."""
+    return NewronClassifier(
         "sigmoid", hidden_layer_sizes=(2,), recipe="gradient", domains=SQUARE, random_state=SEED
-    ).fit(X_train, y_train)
+    ).fit(X, y)
+
+
+def draw_figure():
+    """Draw the network, and one point through it."""
+    X, _, y, _ = split_points()
+    title = "Exclusive or: four soft conditions, asked twice"
+    row = {"x1": 0.42, "x2": -0.61}
+    return fit_network(X, y).plot(X, row=row, row_name="one point", title=title)
+
+
+def main():
+    """Tell the soft network, and the crisp one nearest to it."""
+    X_train, X_test, y_train, y_test = split_points()
+    network = fit_network(X_train, y_train)
     model = network.model_
 
     right = int((model.predict(X_test) == y_test).sum())

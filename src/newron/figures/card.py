@@ -22,6 +22,7 @@ from newron.figures.parts import (
     caption_sum,
     leaving_width,
     place_label,
+    tell_margin,
     wrap,
 )
 from newron.figures.plot import Frame, draw_function, list_values
@@ -37,7 +38,7 @@ _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
 _FRAME_WIDTH, _PILL = 248.0, 64.0
 _SUM = Frame(920.0, 0.0, 78.0, 116.0)
 _TOP = 136.0
-_MOST_TOTALS, _FEW_TOTALS, _MANY_LINES = 13, 7, 8
+_MOST_TOTALS, _FEW_TOTALS, _MANY_LINES = 13, 9, 8
 _RISK_LINE = 19.0
 
 
@@ -94,25 +95,37 @@ def _place_heads(scene: Scene, diagram: Diagram) -> None:
 def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float, port: float) -> None:
     """Draw a line of the card: name, value, plot, condition, points, edge into the sum."""
     frame = Frame(_FRAME, y + 2, _FRAME_WIDTH, _PLOT)
-    one, base = diagram.inputs[function.signal], frame.middle + 4
-    axis = max(measure(text, SIZES["tick"]) for _, text in list_values(function)) + 12
-    right = min(_VALUE, _FRAME - axis)
-    room = right - _NAME
-    if one.value is not None:
-        key: Attributes = {"data-val": one.index}
-        value = place_label(right, base, one.value, "cond", 90, "", key, anchor="end")
-        scene.add(value)
-        room -= value.width + 14
-    scene.add(place_label(_NAME, base, function.name, "name", room))
+    base = frame.middle + 4
+    _place_input(scene, diagram, function, base)
     scene.add(draw_function(function, frame))
     room = _POINTS - _PILL / 2 - 10 - _CONDITION
-    scene.add(place_label(_CONDITION, base, function.reading, "cond", room))
+    margin = tell_margin(function)
+    scene.add(place_label(_CONDITION, base - (8 if margin else 0), function.reading, "cond", room))
+    if margin:
+        at: Attributes = {"data-margin": function.key}
+        scene.add(place_label(_CONDITION, base + 9, margin, "note", room, "m", at))
     add_points(scene, function, _POINTS, frame.middle)
     attributes: Attributes = {"data-fn": function.key}
     start = _POINTS + _PILL / 2
     width = leaving_width(function)
     edge = Edge(start, frame.middle, _SUM.x, port, width, function.on, attributes=attributes)
     scene.add(edge)
+
+
+def _place_input(scene: Scene, diagram: Diagram, function: Function, y: float) -> None:
+    """Write the name of an input, and its value for the row."""
+    one = diagram.inputs[function.signal]
+    axis = max(measure(text, SIZES["tick"]) for _, text in list_values(function)) + 12
+    right = min(_VALUE, _FRAME - axis)
+    room = right - _NAME
+    if one.value is not None:
+        name = min(measure(function.name, SIZES["name"], bold=True), 0.6 * room)
+        key: Attributes = {"data-val": one.index}
+        left = room - name - 14
+        value = place_label(right, y, one.value, "cond", left, "", key, anchor="end")
+        scene.add(value)
+        room -= value.width + 14
+    scene.add(place_label(_NAME, y, function.name, "name", room))
 
 
 def add_points(scene: Scene, function: Function, x: float, y: float) -> None:
@@ -166,10 +179,12 @@ def _place_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Frame) ->
     if neuron.low == neuron.high:
         return y
     n_totals = _MOST_TOTALS if len(neuron.functions) >= _MANY_LINES else _FEW_TOTALS
-    return _place_risks(scene, neuron, box.x, y + 50, n_totals)
+    return _place_risks(scene, neuron, box.x, y + 50, n_totals, diagram.unit)
 
 
-def _place_risks(scene: Scene, neuron: Neuron, x: float, y: float, n_totals: int) -> float:
+def _place_risks(
+    scene: Scene, neuron: Neuron, x: float, y: float, n_totals: int, unit: float
+) -> float:
     """Write the probability of some totals around the limit, with bars."""
     width = WIDTH - MARGIN - x
     scene.add(Label(x, y, "total of points", "head", style="m"))
@@ -179,7 +194,7 @@ def _place_risks(scene: Scene, neuron: Neuron, x: float, y: float, n_totals: int
     at = None if neuron.stage is None else _find_nearest(totals, neuron.stage.total)
     for k, total in enumerate(totals):
         line = y + 26 + k * _RISK_LINE
-        share = float(sigmoid(np.array(total - neuron.centre)))
+        share = float(sigmoid(np.array(unit * (total - neuron.centre))))
         style = "b" if total == at else "m"
         said = total >= neuron.centre
         key: Attributes = {"data-total": total}
@@ -196,18 +211,12 @@ def _place_risks(scene: Scene, neuron: Neuron, x: float, y: float, n_totals: int
 
 def list_totals(neuron: Neuron, most: int) -> list[float]:
     """Give totals to tell the probability of: whole ones around the limit, or even steps."""
-    step = 1.0 if _is_whole(neuron) else _find_step((neuron.high - neuron.low) / (most - 1))
+    step = 1.0 if neuron.whole else _find_step((neuron.high - neuron.low) / (most - 1))
     first = math.ceil(neuron.low / step - 1e-9)
     last = math.floor(neuron.high / step + 1e-9)
-    middle = round(neuron.centre / step)
+    middle = math.ceil(neuron.centre / step)
     start = max(first, min(middle - most // 2, last - most + 1))
     return [round(step * k, 9) for k in range(start, min(start + most, last + 1))]
-
-
-def _is_whole(neuron: Neuron) -> bool:
-    """Tell whether points are whole numbers."""
-    single = [m for f in (*neuron.functions, *neuron.folded) for m in f.members]
-    return all(f.crisp and f.weight == round(f.weight) for f in single)
 
 
 def _find_step(size: float) -> float:

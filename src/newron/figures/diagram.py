@@ -176,7 +176,8 @@ class Joint(Function):
 class Neuron:
     """One neuron: its functions that are drawn, and how many are not.
 
-    ``low`` and ``high`` are the limits of the total, before centre and activation.
+    ``low`` and ``high`` are the limits of the total, before centre and activation; ``whole``
+    says that it is a total of whole points.
     """
 
     layer: int
@@ -193,12 +194,18 @@ class Neuron:
     n_functions: int = 0
     density: tuple[int, ...] = ()
     counts: bool = False
+    whole: bool = False
     stage: Stage | None = None
 
     @property
     def key(self) -> str:
         """Its name in the picture."""
         return f"{self.layer}:{self.number}"
+
+    @property
+    def limit(self) -> float:
+        """The total from which on the second class is said."""
+        return float(math.ceil(self.centre)) if self.whole else self.centre
 
 
 @dataclass(frozen=True)
@@ -221,7 +228,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Diagram:
-    """All that is drawn of a model."""
+    """All that is drawn of a model; ``unit`` is what a point weighs in log odds."""
 
     model: Model
     title: str
@@ -233,6 +240,7 @@ class Diagram:
     row_name: str = ""
     n_rows: int = 0
     n_measured: int = 0
+    unit: float = 1.0
     unused: tuple[str, ...] = ()
 
     @property

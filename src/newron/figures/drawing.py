@@ -17,10 +17,11 @@ from newron.figures.layered import lay_layers
 from newron.figures.metrics import clean
 from newron.figures.narration import describe, tell_subtitle
 from newron.figures.narrow import lay_narrow, lay_narrow_card
-from newron.figures.survey import join_inputs, read_diagram
+from newron.figures.survey import count_points, join_inputs, read_diagram, tell_points
 from newron.figures.svg import write_svg
 from newron.model.model import Model
 from newron.reading.row import read_row
+from newron.rules.scorecard import ScoreCard
 
 __all__ = ["draw"]
 
@@ -37,7 +38,7 @@ _NARROW = {"scorecard": lay_narrow_card, "layered": lay_narrow, "folded": lay_na
 
 
 def draw(
-    model: Model,
+    model: Model | ScoreCard,
     X: ArrayLike | None = None,
     *,
     row: Any = None,
@@ -56,8 +57,8 @@ def draw(
 
     Parameters
     ----------
-    model : Model
-        Of any kind.
+    model : Model or ScoreCard
+        A model of any kind; a score card is drawn with its points.
     X : table, optional
         Rows, as for ``model.predict``: how many lie where is drawn below each axis, and the
         width of a line is the share of rows whose class changes when its function is held
@@ -95,9 +96,12 @@ def draw(
     ('scorecard', 2, 0)
     """
     _check(layout, theme, max_inputs)
-    rows = None if X is None else np.asarray(model.read(X), np.float64)
-    one = None if row is None else read_row(model, row)
-    diagram = read_diagram(model, rows, one, title=title, max_inputs=max_inputs)
+    network = count_points(model) if isinstance(model, ScoreCard) else model
+    rows = None if X is None else np.asarray(network.read(X), np.float64)
+    one = None if row is None else read_row(network, row)
+    diagram = read_diagram(network, rows, one, title=title, max_inputs=max_inputs)
+    if isinstance(model, ScoreCard):
+        diagram = tell_points(diagram, float(model.unit))
     chosen = _choose_layout(diagram, layout)
     if chosen == "folded":
         diagram = choose_strongest(diagram)

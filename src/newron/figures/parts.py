@@ -24,7 +24,7 @@ from newron.figures.shapes import (
     Shape,
 )
 from newron.figures.telling import Mark
-from newron.figures.writing import write_amount, write_share
+from newron.figures.writing import write_amount, write_exact, write_share
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats, sigmoid
 from newron.reading.sentence import shorten
@@ -51,6 +51,7 @@ __all__ = [
     "place_label",
     "tell_counts",
     "tell_fold",
+    "tell_margin",
     "wrap",
     "write_limit",
     "write_total",
@@ -121,7 +122,7 @@ def write_total(neuron: Neuron) -> str:
 
 def write_limit(neuron: Neuron) -> str:
     """Write the total from which on the second class is said."""
-    return shorten(neuron.centre, 4)
+    return shorten(neuron.limit, 4)
 
 
 def make_value(function: Function, x: float, y: float, *, end: bool = False) -> Label:
@@ -131,6 +132,21 @@ def make_value(function: Function, x: float, y: float, *, end: bool = False) -> 
     text = write_amount(function.added, function.high - function.low)
     anchor: Anchor = "end" if end else "start"
     return Label(x, y, text, "value", anchor, style if end else f"halo {style}", "", key)
+
+
+def tell_margin(function: Function) -> str:
+    """Say how far the row is from where a condition changes: "5 y below 55"."""
+    part = function.part
+    if part is None or part.margin is None or part.limit is None or len(function.members) > 1:
+        return ""
+    if ", " not in part.reading:  # of a condition that names single values
+        return ""
+    limit = write_exact(part.limit)
+    if part.margin == 0.0:
+        return f"at the limit of {limit}"
+    unit = f" {function.axis.unit}" if function.axis.unit else ""
+    side = "above" if part.margin > 0.0 else "below"
+    return f"{write_exact(abs(part.margin))}{unit} {side} {limit}"
 
 
 def find_signal(diagram: Diagram, neuron: Neuron) -> int:
@@ -190,13 +206,13 @@ def add_activation(scene: Scene, diagram: Diagram, neuron: Neuron, frame: Frame)
     """Draw the red plot of two classes: the total on x, the probability of the second on y."""
     marks: tuple[Mark, ...] = ()
     if neuron.low <= neuron.centre <= neuron.high:
-        marks = (Mark(neuron.centre, write_limit(neuron)),)
+        marks = (Mark(neuron.centre, shorten(neuron.centre, 4)),)
     outcome = diagram.outcome
     at = None
     if outcome is not None and neuron.stage is not None:
         at = neuron.stage.total, outcome.probabilities[1]
     ends = ("100 %", "0 %") if frame.width > 90 else ("1", "0")
-    scene.add(_draw_activation(neuron, frame, sigmoid, marks, at, ends))
+    scene.add(_draw_activation(neuron, frame, lambda z: sigmoid(diagram.unit * z), marks, at, ends))
 
 
 def add_hidden_activation(scene: Scene, neuron: Neuron, frame: Frame) -> None:

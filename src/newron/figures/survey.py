@@ -19,7 +19,7 @@ from newron.figures.influence import (
 from newron.figures.telling import find_marks, is_count, tell_head, tell_input, tell_joint
 from newron.figures.writing import write_name
 from newron.model.aggregation import activate, combine_limits
-from newron.model.arithmetic import Floats
+from newron.model.arithmetic import Floats, sigmoid
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
@@ -29,8 +29,9 @@ from newron.reading.condition import Conditions
 from newron.reading.curve import trace_function
 from newron.reading.path import Part, Reader, Stage
 from newron.reading.shapes import Shape, Shapes, read_shapes
+from newron.rules.scorecard import ScoreCard
 
-__all__ = ["join_inputs", "read_diagram"]
+__all__ = ["count_points", "join_inputs", "read_diagram", "tell_points"]
 
 _BINS = 24
 _POINTS = 121
@@ -90,6 +91,33 @@ def read_diagram(
     """
     reader = _DiagramReader(model, rows, row)
     return reader.read(title, max_inputs)
+
+
+def count_points(card: ScoreCard) -> Model:
+    """Give the network of a score card with points for weights: the same decisions."""
+    last = card.model.layers[-1]
+    alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
+    centre = np.zeros(last.n_neurons) if last.centre is None else last.centre
+    unit = float(card.unit)
+    points = last.replace(alpha=np.round(alpha / unit, 9), centre=np.round(centre / unit, 9))
+    return Model(card.model.schema, [*card.model.layers[:-1], points], card.model.output)
+
+
+def tell_points(diagram: Diagram, unit: float) -> Diagram:
+    """Give the diagram of a network with points for weights, which weigh so much in log odds."""
+    last = tuple(
+        replace(neuron, whole=all(_is_whole(f) for f in (*neuron.functions, *neuron.folded)))
+        for neuron in diagram.layers[-1]
+    )
+    outcome = diagram.outcome
+    if outcome is not None:
+        share = float(sigmoid(np.array(unit * outcome.scores[0])))
+        outcome = replace(outcome, probabilities=(1.0 - share, share))
+    return replace(diagram, layers=(*diagram.layers[:-1], last), unit=unit, outcome=outcome)
+
+
+def _is_whole(function: Function) -> bool:
+    return function.crisp and function.weight == round(function.weight)
 
 
 class _DiagramReader:
