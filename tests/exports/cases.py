@@ -9,7 +9,7 @@ import numpy as np
 from model.networks import make_model, make_rows, with_ranks
 from model.test_points import with_points
 from newron.errors import NewronWarning
-from newron.model import Classes, Column, Model, Schema, Targets
+from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.rules import RuleSet, extract
 from rules.networks import Wishes, make_layer, make_monk2
 from rules.networks import make_model as make_crisp
@@ -106,7 +106,7 @@ def make_case(name: str, model: Model, table: list) -> Case:
 @cache
 def make_cases(n: int = 60) -> list[Case]:
     """Give smooth and crisp models of every kind, a third of them with hostile names."""
-    cases = [make_hostile(), make_widest()]
+    cases = [make_hostile(), make_widest(), make_steep(), make_ties()]
     for seed in range(n):
         model = with_points(with_ranks(make_model(seed), seed), seed)
         if seed % 3 == 0:
@@ -204,3 +204,30 @@ def make_widest() -> Case:
     last = make_layer(1, [0, 0], [2, 3], [-1.0, 1.0], [n / 2, 0.5], alpha=[1.0, 1.0], centre=[2.0])
     model = Model(Schema(columns), [total, product, last], Classes(("low", "high")))
     return make_case("widest", model, [[float(x), 1.0] for x in range(0, n, 37)])
+
+
+def make_steep() -> Case:
+    """Give a model whose products leave the range of numbers, in either direction."""
+    w = [1e20, -1e20, 1e250, 1e-250, 0.3, 1e-300]
+    n = len(w)
+    parts = (1, [0] * n, [0] * n, np.reshape(w, (n, 1)), np.zeros((n, 1)))
+    alpha = [1e-40, 1.0, -1e100, 0.1, 1.0, 1e-9]
+    smooth = Layer("sigmoid", "product", "identity", *parts)
+    straight = Layer("linear", "mean", "identity", *parts, alpha=alpha)
+    last = Layer("linear", "sum", "identity", 2, [0, 1], [1, 2], [[1.0], [1e-30]], [[0.0], [0.0]])
+    model = Model(Schema((Column("x", -1.0, 1.0),)), [smooth, straight, last], Targets(("a", "b")))
+    sizes = [0.0, 5e-324, 1e-323, 1e-310, 1e-160, 1e-20, 3.5e-18, 1.0, 1e100, 1e300]
+    return make_case("steep", model, [[sign * x] for x in sizes for sign in (1.0, -1.0)])
+
+
+def make_ties() -> Case:
+    """Give a model whose scores are 0 but for rounding: only the same bits decide alike."""
+    layer = Layer(
+        "sigmoid", "sum", "identity", 1, [0] * 3, [0] * 3, [[1.0]] * 3, [[0.0]] * 3,
+        alpha=[0.1, 0.2, -0.3],
+    )  # fmt: skip
+    model = Model(Schema((Column("x", -9.0, 9.0),)), [layer], Classes(("no", "yes")))
+    rows = np.random.default_rng(0).normal(scale=4.0, size=(200, 1))
+    case = make_case("ties", model, rows.tolist())
+    assert 0 < sum(case.classes) < len(rows)
+    return case

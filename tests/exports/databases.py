@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from exports.cases import Case
-from newron.exports.clause import has_text, tell_label
+from newron.exports.labels import has_text, tell_label
 
 
 def quote(name: str) -> str:

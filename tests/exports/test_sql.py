@@ -1,16 +1,25 @@
 """Queries, run by DuckDB, SQLite and PostgreSQL: they say what the model says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import sqlglot
 
-from exports.cases import make_cases
+import newron
+from exports.cases import make_case, make_cases, make_rule_cases
 from exports.databases import open_duckdb, open_postgres, open_sqlite
+from newron.errors import InputError
 from newron.exports import export
-from newron.exports.clause import has_text, tell_label
-from newron.model import Classes
+from newron.exports.dialects import DIALECTS
+from newron.exports.labels import has_text, tell_label
+from newron.model import Classes, Column
+from rules.networks import Wishes, make_monk2, make_rows, make_step
+from rules.networks import make_model as make_crisp
+from rules.networks import make_table as make_labels
 
 OPENERS = {"duckdb": open_duckdb, "sqlite": open_sqlite, "postgres": open_postgres}
-N_MODELS = 36
+N_MODELS = 30
 
 
 @pytest.fixture(scope="module", params=list(OPENERS))
@@ -55,3 +64,168 @@ class TestNetwork:
         for k, case in enumerate(make_cases(N_MODELS)):
             check(case, *ask(database, k, case.model), bits=True)
         database.check_guard()
+
+    def test_the_databases_own_exp_gives_nearly_the_same(self, database):
+        seen = 0
+        for k, case in enumerate(make_cases(N_MODELS)[:16]):
+            # Ties of scores are decided by the last bit, and products vanish at another place.
+            if case.name not in ("ties", "steep", "widest", "hostile"):
+                seen += 1
+                check(case, *ask(database, k, case.model, exact=False), bits=False)
+        assert seen
+
+    def test_what_is_no_number_is_missing(self, database):
+        model = make_step(Column("t", 35.0, 42.0), 38.0, missing=[1.0])
+        numbers = [37.0, np.nan, np.inf, -np.inf, None, 38.0]
+        if database.dialect == "sqlite":
+            numbers[1] = None  # it has no NaN
+        case = make_case("odd", model, [[37.0], *[[None]] * 4, [38.0]])
+        database.fill("odd", replace(case, table=[[x] for x in numbers]))
+        query = export(model, "sql", dialect=database.dialect, table="odd", keep=["row id"])
+        said = [row[1] for row in database.ask(query.text)[1]]
+        assert said == case.predictions.tolist()
+
+
+class TestRules:
+    def test_the_rules_say_what_the_network_says(self, database):
+        lists = 0
+        for k, case in enumerate(make_rule_cases()):
+            table = f"rules {k}"
+            database.fill(table, case)
+            settings = {"dialect": database.dialect, "table": [table], "keep": ["row id"]}
+            query = export(case.model, "sql", rules=case.rules, **settings)
+            names, rows = database.ask(query.text)
+            labels = dict(zip(case.model.output.labels, tell(case.model), strict=True))
+            assert [row[1] for row in rows] == [labels[x] for x in case.predictions]
+            if case.rules.form == "points":
+                assert names[2].startswith("points")
+                continue
+            lists += 1
+            records = case.rules.to_records()
+            assert names == ["row id", "prediction", "rule"]
+            assert [records[row[2] - 1]["prediction"] for row in rows] == case.predictions
+        assert lists > 10
+
+    def test_amounts_are_sums_of_points(self, database):
+        wishes = Wishes(outputs=("amounts",), last=("sum", "mean"))
+        for seed in range(6):
+            model = make_crisp(seed, wishes)
+            labels = make_labels(model, make_rows(model, 0, 40)).tolist()
+            table = [[None if x != x else x for x in row] for row in labels]
+            case = make_case(f"amounts {seed}", model, table)
+            database.fill(case.name, case)
+            settings = {"dialect": database.dialect, "table": case.name, "keep": ["row id"]}
+            query = export(model, "sql", rules=True, **settings)
+            amounts = np.array([row[1:] for row in database.ask(query.text)[1]], float)
+            np.testing.assert_allclose(amounts, case.scores, rtol=1e-12, atol=1e-12)
+
+
+MONK_HEAD = """\
+-- MONK-2: a network of newron {version}, fingerprint
+-- {fingerprint}. Made by a program: edits are lost.
+-- If exactly 2 of [a1 = 1; a2 = 1; a3 = 1; a4 = 1; a5 = 1; a6 = 1], then class 1
+-- Otherwise class 0
+--
+-- Proved equal to the network. All 432 inputs of the stated domain checked, no difference (enumeration).
+-- Domain:
+-- a1: one of 1, 2, 3
+-- a2: one of 1, 2, 3
+-- a3: one of 1, 2
+-- a4: one of 1, 2, 3
+-- a5: one of 1, 2, 3, 4
+-- a6: one of 1, 2
+"""  # noqa: E501 - as it is printed
+
+MONK_QUERY = """\
+), "conditions_1" AS MATERIALIZED (
+  SELECT
+    CASE WHEN "a1" = 1 THEN 1 ELSE 0 END AS "condition_1",
+    CASE WHEN "a2" = 1 THEN 1 ELSE 0 END AS "condition_2",
+    CASE WHEN "a3" = 1 THEN 1 ELSE 0 END AS "condition_3",
+    CASE WHEN "a4" = 1 THEN 1 ELSE 0 END AS "condition_4",
+    CASE WHEN "a5" = 1 THEN 1 ELSE 0 END AS "condition_5",
+    CASE WHEN "a6" = 1 THEN 1 ELSE 0 END AS "condition_6"
+  FROM "inputs"
+), "decided" AS MATERIALIZED (
+  SELECT
+    CASE
+      WHEN "condition_1" + "condition_2" + "condition_3" + "condition_4" + "condition_5" + "condition_6" = 2
+      THEN 1 /* exactly 2 of [a1 = 1; a2 = 1; a3 = 1; a4 = 1; a5 = 1; a6 = 1] */
+      ELSE 2 /* otherwise */
+    END AS "rule"
+  FROM "conditions_1"
+)
+SELECT
+  CASE WHEN "rule" = 1 THEN 1 ELSE 0 END AS "prediction",
+  "rule"
+FROM "decided";
+"""  # noqa: E501 - as it is printed
+
+
+def translate(text, dialect):
+    """Give a query for DuckDB, without what it does not know or sqlglot mistakes."""
+    tree = sqlglot.parse_one(text, read=dialect)
+    for node in tree.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
+        node.set("ignore_nulls", True)  # or a chain of them is written out, again and again
+    query = tree.sql("duckdb").replace(" COLLATE Latin1_General_100_BIN2", "")
+    return query.replace("TEXT(MAX)", "TEXT").replace(" AS REAL)", " AS DOUBLE)")
+
+
+class TestText:
+    def test_rules_are_told_as_a_person_would_write_them(self):
+        model = make_monk2()
+        text = export(model, "sql", name="MONK-2", rules=True, dialect="sqlite").text
+        head = MONK_HEAD.format(version=newron.__version__, fingerprint=model.fingerprint)
+        assert text.startswith(head)
+        assert text.endswith(MONK_QUERY)
+
+    def test_the_same_model_gives_the_same_text(self):
+        once, again = (export(make_monk2(), "sql", rules=True).text for _ in range(2))
+        assert once == again
+
+    @pytest.mark.parametrize("dialect", ["spark", "bigquery", "snowflake", "tsql"])
+    def test_other_dialects_mean_the_same(self, dialect):
+        # There is no such database here: sqlglot reads the query, and DuckDB runs it.
+        cases = make_cases(N_MODELS)
+        with open_duckdb() as database:
+            for k, case in enumerate([cases[0], *cases[4:8], *cases[-4:]]):
+                database.fill(f"table {k}", case)
+                settings = {"table": [f"table {k}"], "keep": ["row id"], "exact": False}
+                text = export(case.model, "sql", dialect=dialect, **settings).text
+                check(case, *database.ask(translate(text, dialect)), bits=False)
+
+    def test_dialects_quote_in_their_own_way(self):
+        case = make_cases(N_MODELS)[0]
+        texts = {name: export(case.model, "sql", dialect=name).text for name in DIALECTS}
+        assert '"a""; DROP TABLE t; --"' in texts["duckdb"]
+        assert '[a"; DROP TABLE t; --]' in texts["tsql"]
+        assert "N'''); --'" in texts["tsql"]
+        assert r"'\'); --'" in texts["bigquery"]
+        assert '`a"; DROP TABLE t; --`' in texts["spark"]
+
+    def test_a_table_may_lie_in_a_schema(self):
+        assert 'FROM "lake"."main"."t"' in export(make_monk2(), "sql", table="lake.main.t").text
+        assert 'FROM "a.b"' in export(make_monk2(), "sql", table=["a.b"]).text
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("settings", "told"),
+        [
+            ({"dialect": "oracle"}, "expected a dialect among duckdb, .*, got 'oracle'"),
+            ({"table": "a.b.c.d"}, "table: expected one to three names"),
+            ({"table": ""}, "expected names of tables and columns, got an empty one"),
+            ({"keep": ["prediction"]}, "expected other columns than 'prediction'"),
+            ({"keep": ["a\x00"]}, "without the character NUL"),
+            ({"keep": ["\ud800"]}, "expected texts of Unicode"),
+        ],
+    )
+    def test_what_cannot_be_written_is_refused(self, settings, told):
+        with pytest.raises(InputError, match=told):
+            export(make_monk2(), "sql", **settings)
+
+    def test_labels_that_are_the_same_text_are_refused(self):
+        column = Column("c", 0.0, 2.0, categories=("1", 1, "x"))
+        model = make_step(column, 0.0, levels=[[0.0, 1.0, 1.0]])
+        with pytest.raises(InputError, match="expected categories that differ as texts"):
+            export(model, "sql")

@@ -29,6 +29,7 @@ from newron.rules.axis import Axis
 from newron.rules.body import DecisionList
 from newron.rules.node import Const, Literal, Node, read_columns
 from newron.rules.parsing import parse_rules
+from newron.rules.proof import prove
 from newron.rules.ruleset import RuleSet
 
 __all__ = ["Reading", "Rule", "read_rules"]
@@ -49,6 +50,8 @@ class Reading:
     """The rules of a model."""
 
     ruleset: RuleSet
+    proof: str
+    """What was proved of the rules, in the same words each time."""
     rules: tuple[Rule, ...]
     """In the order in which they are told."""
     default: int | None
@@ -57,12 +60,6 @@ class Reading:
     """Where points start; empty where rules decide."""
     inside: Condition
     """Whether a row lies in the domain for which the rules are told."""
-
-    @property
-    def proof(self) -> str:
-        """What was proved of the rules, in the same words each time."""
-        proof = self.ruleset.proof
-        return str(proof).replace(f", {proof.seconds:.2g} s)", ")")
 
     @property
     def text(self) -> str:
@@ -80,12 +77,15 @@ def read_rules(model: Model, ruleset: RuleSet) -> Reading:
 
     Raises
     ------
-    ModelError
-        If their proof has found an input on which they differ from the model.
+    InputError, ModelError
+        If they are not about the columns of the model, or differ from it for some input.
     """
-    if ruleset.proof.equal is False:
-        raise ModelError(f"expected rules that equal the network, got: {ruleset.proof}")
-    axes, body = parse_rules(ruleset.to_text(notes=False), model.schema, model.output)
+    text = ruleset.to_text(notes=False)
+    proof = prove(text, model)  # wherever the rules came from
+    if proof.equal is False:
+        raise ModelError(f"expected rules that equal the network, got: {proof}")
+    proved = str(proof).replace(f", {proof.seconds:.2g} s)", ")")
+    axes, body = parse_rules(text, model.schema, model.output)
     texts = [record["rule"] for record in ruleset.to_records()]
     columns = sorted(set().union(*map(read_columns, body.nodes), set()))
     inside = AllOf(tuple(part for i in columns for part in _tell_domain(i, axes[i])))
@@ -95,12 +95,12 @@ def read_rules(model: Model, ruleset: RuleSet) -> Reading:
             Rule(condition, text, outcome=branch.outcome)
             for condition, text, branch in zip(conditions, texts, body.branches, strict=False)
         ]
-        return Reading(ruleset, tuple(rules), body.default, (), inside)
+        return Reading(ruleset, proved, tuple(rules), body.default, (), inside)
     rules = [
         Rule(condition, text, points=term.weights)
         for condition, text, term in zip(conditions, texts, body.terms, strict=True)
     ]
-    return Reading(ruleset, tuple(rules), None, body.constants, inside)
+    return Reading(ruleset, proved, tuple(rules), None, body.constants, inside)
 
 
 def _make_condition(node: Node, axes: Sequence[Axis]) -> Condition:

@@ -84,6 +84,8 @@ def _check_texts(program: Program, more: Sequence[str]) -> None:
     for text in texts:
         if "\x00" in text:
             raise InputError(f"SQL: expected texts without the character NUL, got {text!r}")
+        if any("\ud800" <= c <= "\udfff" for c in text):
+            raise InputError(f"SQL: expected texts of Unicode, got {text!r}")
 
 
 @dataclass(frozen=True)
