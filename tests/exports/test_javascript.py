@@ -133,11 +133,16 @@ class TestRows:
         module = export(make_monk2(), "javascript")
         bad = [[1, 1, 1, 1, 1], [1, 1, 1, 1, 1, "1"], [1, 1, 1, 1, 1, 1e301]]
         short, text, large = run(tmp_path, [(module, bad)])[0]
-        assert short["error"] == (
-            'TypeError: expected a value of "a6", got none; give null if it is unknown'
-        )
+        assert short["error"] == "TypeError: expected 6 values, got 5"
         assert text["error"] == 'TypeError: expected a number within 1e300 for "a6", got 1'
         assert large["error"] == 'TypeError: expected a number within 1e300 for "a6", got 1e+301'
+
+    def test_a_column_that_is_not_there_is_told(self, tmp_path):
+        module = export(make_monk2(), "javascript")
+        (told,) = run(tmp_path, [(module, [{"a1": 1, "a2": 1}])])[0]
+        assert told["error"] == (
+            'TypeError: expected a value of "a3", got none; give null if it is unknown'
+        )
 
 
 def test_no_text_of_the_model_ends_a_script_or_a_comment():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 
+from newron.errors import InputError
 from newron.model.file import write_whole
 
 __all__ = ["Export"]
@@ -31,10 +32,12 @@ class Export:
     @property
     def text(self) -> str:
         """The content as text; an ONNX graph has none."""
+        if self.target == "onnx":
+            raise InputError("expected a target that is text, got onnx; use content or save(path)")
         return self.content.decode("utf-8")
 
     def __str__(self) -> str:
-        return self.text if self.suffix != ".onnx" else repr(self)
+        return repr(self) if self.target == "onnx" else self.text
 
     def __repr__(self) -> str:
         return f"<Export: {self.target}, {len(self.content)} bytes>"

@@ -146,31 +146,37 @@ _USE = """\
 
 _READ = """\
 // A row as numbers: categories by their place in the list, NaN for what is missing.
-const places = model.columns.map(({ categories }) =>
-  categories === null ? null : new Map(categories.map((label, i) => [key(label, categories), i])));
+const mixed = model.columns.map(({ categories }) =>
+  categories !== null && categories.some((label) => typeof label === "string"));
+const places = model.columns.map(({ categories }, i) =>
+  categories === null ? null : new Map(categories.map((label, k) => [key(label, i), k])));
 
-function key(value, categories) {
+function key(value, i) {
   if (typeof value === "bigint" && BigInt(Number(value)) === value) return Number(value);
   // Beside text true is not 1, as it is among numbers.
-  const text = categories.some((label) => typeof label === "string");
-  return typeof value === "boolean" && !text ? Number(value) : value;
+  return typeof value === "boolean" && !mixed[i] ? Number(value) : value;
 }
 
 function read(row) {
-  return model.columns.map(({ name, categories }, i) => {
+  if (Array.isArray(row) && row.length !== model.columns.length) {
+    throw new TypeError(`expected ${model.columns.length} values, got ${row.length}`);
+  }
+  return model.columns.map(({ name }, i) => {
+    if (Array.isArray(row)) return readValue(row[i], i);
+    if (Object.prototype.hasOwnProperty.call(row, name)) return readValue(row[name], i);
     const where = JSON.stringify(name);
-    if (Array.isArray(row) ? i >= row.length : !Object.prototype.hasOwnProperty.call(row, name)) {
-      throw new TypeError(`expected a value of ${where}, got none; give null if it is unknown`);
-    }
-    const value = Array.isArray(row) ? row[i] : row[name];
-    if (value === null || value === undefined || Number.isNaN(value)) return NaN;
-    if (categories !== null) return places[i].get(key(value, categories)) ?? NaN;
-    const known = ["number", "boolean", "bigint"].includes(typeof value);
-    if (!known || Math.abs(Number(value)) > 1e300) {
-      throw new TypeError(`expected a number within 1e300 for ${where}, got ${value}`);
-    }
-    return Number(value);
+    throw new TypeError(`expected a value of ${where}, got none; give null if it is unknown`);
   });
+}
+
+function readValue(value, i) {
+  const { name, categories } = model.columns[i];
+  if (value === null || value === undefined || Number.isNaN(value)) return NaN;
+  if (categories !== null) return places[i].get(key(value, i)) ?? NaN;
+  const known = ["number", "boolean", "bigint"].includes(typeof value);
+  if (known && Math.abs(Number(value)) <= 1e300) return Number(value);
+  const where = JSON.stringify(name);
+  throw new TypeError(`expected a number within 1e300 for ${where}, got ${value}`);
 }
 
 function look(place, values, otherwise) {

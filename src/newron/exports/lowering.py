@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from newron.exports.definitions import DEFINITIONS
+from newron.exports.definitions import DEFINITIONS, collect_definitions
 from newron.exports.expression import (
     ONE,
     ZERO,
@@ -41,13 +41,12 @@ from newron.exports.program import Program
 
 __all__ = ["Block", "Habits", "Line", "Lowering", "lower_program", "read_names"]
 
-_MOST_COLUMNS = 200  # functions of a layer that get columns of their own
-_MOST_FACTORS = 10
-_MOST_PARTS = 50  # databases nest a sum, some of them not very deep
+_MOST_COLUMNS = 100  # functions that get columns of their own at a time
+_MOST_FACTORS = 10  # and parts of a sum: databases do not nest very deep
+_MOST_PARTS = 50
 _LIMIT = 708.0
 _LARGEST = 1e100
 _TINY = 1e-100  # e to a power of this size is 1
-
 
 _SHORT = {"function": "h"}
 
@@ -92,15 +91,22 @@ def lower_program(program: Program, names: Names, habits: Habits) -> tuple[list[
     if program.ranks:
         blocks += lowering.lower_block("ranks", program.ranks)
     for number, stage in enumerate(program.stages, 1):
-        if len(stage.functions) <= _MOST_COLUMNS:
-            blocks += lowering.lower_block(f"functions_{number}", stage.functions)
-        else:
-            lowering.place(stage.functions)
+        functions = stage.functions
+        if len(functions) > _MOST_COLUMNS and not collect_definitions(_list(functions)):
+            lowering.place(functions)
+        else:  # some at a time: no database has columns for the steps of all
+            for first in range(0, len(functions), _MOST_COLUMNS):
+                part = functions[first : first + _MOST_COLUMNS]
+                blocks += lowering.lower_block(f"functions_{number}", part)
         if number < len(program.stages):
             blocks += lowering.lower_block(f"neurons_{number}", stage.neurons, stage.products)
         else:
             blocks += lowering.lower_block("scores", stage.neurons, stage.products)
     return blocks, lowering
+
+
+def _list(steps: tuple[Step, ...]) -> list[Expression]:
+    return [step.expression for step in steps]
 
 
 class Lowering:

@@ -122,7 +122,7 @@ def _make_ranks(model: Model) -> tuple[Step, ...]:
 def _interpolate(x: Expression, scale: RankScale) -> Expression:
     """Give the rank of x: a straight line between each two knots."""
     lines = [
-        add(Number(rank), call("*", subtract(x, Number(start)), Number(slope)))
+        add(Number(rank), call("*", Number(slope), subtract(x, Number(start))))
         for start, rank, slope in zip(*(part.tolist() for part in scale.segments), strict=True)
     ]
     branches = [

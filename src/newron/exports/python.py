@@ -203,15 +203,20 @@ from collections.abc import Mapping
 from math import isnan'''
 
 _READ = '''\
-def mark(value, categories):
+MIXED = [
+    any(isinstance(label, str) for label in column["categories"] or [])
+    for column in MODEL["columns"]
+]
+
+
+def mark(value, i):
     """Give what a category is looked up by: beside text True is not 1, as among numbers."""
-    text = any(isinstance(label, str) for label in categories)
-    return ("flag", value) if text and isinstance(value, bool) else value
+    return ("flag", value) if MIXED[i] and isinstance(value, bool) else value
 
 
 PLACES = [
-    {mark(label, column["categories"]): i for i, label in enumerate(column["categories"] or [])}
-    for column in MODEL["columns"]
+    {mark(label, i): k for k, label in enumerate(column["categories"] or [])}
+    for i, column in enumerate(MODEL["columns"])
 ]
 
 
@@ -234,7 +239,7 @@ def read_value(value, i):
     if value is None or value != value:
         return math.nan
     if categories is not None:
-        return PLACES[i].get(mark(value, categories), math.nan)
+        return PLACES[i].get(mark(value, i), math.nan)
     try:
         number = math.inf if isinstance(value, str) else float(value)
     except (TypeError, OverflowError):

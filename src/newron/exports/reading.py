@@ -183,7 +183,7 @@ def _tell_domain(column: int, axis: Axis) -> list[Condition]:
     """Tell what a column may hold; nothing where that is anything."""
     parts: list[Condition] = []
     if axis.column.categories is not None:
-        parts.append(OneOf(column, tuple(range(axis.n_places))))
+        parts += [OneOf(column, tuple(range(axis.n_places)))] if axis.n_places else []
     elif axis.values is not None:
         parts += [Compare("==", Input(column), Number(value)) for value in axis.values]
     elif not axis.column.gaps:

@@ -7,8 +7,6 @@ every name and text. Layers are common table expressions, so that each neuron is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from newron.errors import InputError
 from newron.exports.clause import Clauses, Node, open_sqlglot
@@ -36,6 +34,7 @@ from newron.exports.lowering import Habits, Lowering, lower_program
 from newron.exports.metadata import write_head
 from newron.exports.naming import Names, simplify
 from newron.exports.program import Program
+from newron.exports.query import Part, Query, Selected
 from newron.exports.quoting import quote_line, quote_note
 from newron.exports.reading import Reading
 from newron.model.output import Classes
@@ -88,19 +87,6 @@ def _check_texts(program: Program, more: Sequence[str]) -> None:
             raise InputError(f"SQL: expected texts of Unicode, got {text!r}")
 
 
-@dataclass(frozen=True)
-class _Selected:
-    """A column that a query computes, and the columns that it reads for that."""
-
-    name: str
-    node: Node
-    reads: frozenset[str]
-
-
-_Part = tuple[str, list[_Selected]]
-"""A common table expression: its name and what it computes."""
-
-
 class _Writer:
     """Writes the query of one program."""
 
@@ -110,15 +96,15 @@ class _Writer:
         self._exp = open_sqlglot()
         self._program = program
         self._dialect = dialect
-        self._table = table
         self._names = Names()
         columns = program.model.schema.columns
         self._columns = [
             self._names.take(simplify(column.name) or f"input_{i}")
             for i, column in enumerate(columns, 1)
         ]
-        self._keep = {self._names.take(f"keep_{k}"): name for k, name in enumerate(keep, 1)}
+        kept = {self._names.take(f"keep_{k}"): name for k, name in enumerate(keep, 1)}
         self._clauses = Clauses(dialect, columns, self._columns)
+        self._query = Query(self._clauses, dialect, table, self._columns, kept)
         self.notes: list[str] = []
 
     # ---- the network ----
@@ -136,16 +122,16 @@ class _Writer:
             for block in blocks
         ]
         if program.choice is None:
-            return self._assemble(ready, self._list_amounts(lowering))
-        return self._assemble(ready, self._list_classes(lowering, program.choice))
+            return self._query.assemble(ready, self._list_amounts(lowering))
+        return self._query.assemble(ready, self._list_classes(lowering, program.choice))
 
-    def _list_amounts(self, lowering: Lowering) -> list[_Selected]:
+    def _list_amounts(self, lowering: Lowering) -> list[Selected]:
         scores = [lowering.read(step.key) for step in self._program.scores]
         notes = [step.note for step in self._program.scores]
         aliases = ["prediction"] if len(scores) == 1 else self._name_outputs("prediction", notes)
         return [self._select(a, score) for a, score in zip(aliases, scores, strict=True)]
 
-    def _list_classes(self, lowering: Lowering, choice: Expression) -> list[_Selected]:
+    def _list_classes(self, lowering: Lowering, choice: Expression) -> list[Selected]:
         shares = self._program.probabilities
         aliases = self._name_outputs("probability", [step.note for step in shares])
         return [
@@ -167,10 +153,10 @@ class _Writer:
             self.notes.append(f"{name}: {quote_note(label)}")
         return names
 
-    def _select(self, name: str, expression: Expression) -> _Selected:
-        return _Selected(name, self._clauses.print_line(expression), self._read(expression))
+    def _select(self, name: str, expression: Expression) -> Selected:
+        return Selected(name, self._clauses.print_line(expression), self._read(expression))
 
-    def _select_class(self, choice: Expression) -> _Selected:
+    def _select_class(self, choice: Expression) -> Selected:
         """Give the label of the class whose number is chosen."""
         output = self._program.model.output
         labels = output.labels if isinstance(output, Classes) else ()
@@ -183,7 +169,7 @@ class _Writer:
         node = (
             self._clauses.print_case(choice, write) if isinstance(choice, Choice) else write(choice)
         )
-        return _Selected("prediction", node, self._read(choice))
+        return Selected("prediction", node, self._read(choice))
 
     def _read(self, node: Expression | Condition) -> frozenset[str]:
         """Give the columns of the query that an expression reads."""
@@ -205,9 +191,9 @@ class _Writer:
         lines, results = (
             self._make_points(reading) if reading.default is None else self._make_list(reading)
         )
-        return self._assemble([*blocks, *lines], results)
+        return self._query.assemble([*blocks, *lines], results)
 
-    def _count_conditions(self, conditions: Sequence[Condition]) -> list[_Part]:
+    def _count_conditions(self, conditions: Sequence[Condition]) -> list[Part]:
         """Give columns for the conditions that are counted, the innermost first."""
         depth: dict[Condition, int] = {}
 
@@ -219,17 +205,17 @@ class _Writer:
 
         for condition in conditions:
             visit(condition)
-        blocks: list[_Part] = []
+        blocks: list[Part] = []
         for level in range(max(depth.values(), default=-1) + 1):
             lines = []
             for condition in [one for one, place in depth.items() if place == level]:
                 name = self._names.take(f"condition_{len(self._clauses.counted) + 1}")
-                lines.append(_Selected(name, self._clauses.count(condition), self._read(condition)))
+                lines.append(Selected(name, self._clauses.count(condition), self._read(condition)))
                 self._clauses.counted[condition] = name
             blocks.append((f"conditions_{level + 1}", lines))
         return blocks
 
-    def _make_list(self, reading: Reading) -> tuple[list[_Part], list[_Selected]]:
+    def _make_list(self, reading: Reading) -> tuple[list[Part], list[Selected]]:
         """Give the number of the first rule that holds, and what follows from it."""
         rules, name = reading.rules, self._names.take("rule")
         node = self._number_rule(len(rules) + 1, "otherwise")
@@ -248,15 +234,15 @@ class _Writer:
         ]
         default = Number(float(reading.default or 0))
         outcome = self._select_class(Choice(tuple(decided), default) if rules else default)
-        rule = _Selected("rule", self._clauses.name(name), frozenset([name]))
-        return [("decided", [_Selected(name, node, reads)])], [outcome, rule]
+        rule = Selected("rule", self._clauses.name(name), frozenset([name]))
+        return [("decided", [Selected(name, node, reads)])], [outcome, rule]
 
     def _number_rule(self, number: int, text: str) -> Node:
         literal = self._exp.Literal.number(number)
         literal.add_comments([f" {quote_line(text)} "])
         return literal
 
-    def _make_points(self, reading: Reading) -> tuple[list[_Part], list[_Selected]]:
+    def _make_points(self, reading: Reading) -> tuple[list[Part], list[Selected]]:
         """Give the sums of points, as whole numbers, and what follows from them."""
         points = [weight for rule in reading.rules for weight in rule.points]
         shared = share_denominator([*reading.constants, *points])
@@ -266,10 +252,10 @@ class _Writer:
         sums = [self._add_points(reading, name, j, shared) for j, name in enumerate(names)]
         if not isinstance(self._program.model.output, Classes):
             return [("points", sums)], self._divide_points(names, shared)
-        told = [_Selected(name, self._clauses.name(name), frozenset([name])) for name in names]
+        told = [Selected(name, self._clauses.name(name), frozenset([name])) for name in names]
         return [("points", sums)], [self._select_class(_choose(names)), *told]
 
-    def _divide_points(self, names: Sequence[str], shared: int) -> list[_Selected]:
+    def _divide_points(self, names: Sequence[str], shared: int) -> list[Selected]:
         notes = [step.note for step in self._program.scores]
         aliases = ["prediction"] if len(names) == 1 else self._name_outputs("prediction", notes)
         out = []
@@ -278,10 +264,10 @@ class _Writer:
             if shared > 1:
                 divisor = self._exp.Literal.number(shared)
                 node = self._exp.Div(this=node, expression=divisor, typed=True)
-            out.append(_Selected(alias, node, frozenset([name])))
+            out.append(Selected(alias, node, frozenset([name])))
         return out
 
-    def _add_points(self, reading: Reading, name: str, j: int, shared: int) -> _Selected:
+    def _add_points(self, reading: Reading, name: str, j: int, shared: int) -> Selected:
         weights = [int(rule.points[j] * shared) for rule in reading.rules]
         start = int(reading.constants[j] * shared)
         if abs(start) + sum(map(abs, weights)) >= _MOST_POINTS:
@@ -298,76 +284,11 @@ class _Writer:
                 case = self._exp.Case(ifs=[asked], default=self._write_whole(0))
                 kind = self._exp.Sub if weight < 0 else self._exp.Add
                 total = kind(this=total, expression=case)
-        return _Selected(name, total, self._read(AllOf(tuple(used))))
+        return Selected(name, total, self._read(AllOf(tuple(used))))
 
     def _write_whole(self, number: int) -> Node:
         literal = self._exp.Literal.number(abs(number))
         return self._exp.Neg(this=literal) if number < 0 else literal
-
-    # ---- putting it together ----
-
-    def _assemble(self, blocks: Sequence[_Part], results: Sequence[_Selected]) -> Node:
-        """Chain the blocks; each hands on what is still read after it."""
-        outputs = [result.name for result in results]
-        for name in self._keep.values():
-            if name in outputs:
-                raise InputError(f"keep: expected other columns than {name!r}, which is computed")
-        read_after: list[set[str]] = []
-        needed = set().union(*(result.reads for result in results)) | set(self._keep)
-        for _, lines in reversed(blocks):
-            read_after.append(set(needed))
-            needed -= {line.name for line in lines}
-            needed |= set().union(*(line.reads for line in lines))
-        titles = Names(self._table)
-        query = self._exp.Select()
-        source: Node = self._exp.Table(**self._name_table())
-        selects = [self._read_table(needed)]
-        titled = [titles.take("inputs")]
-        at_hand = [*self._keep, *self._columns]
-        for (name, lines), later in zip(blocks, reversed(read_after), strict=True):
-            own = {line.name for line in lines}
-            passed = [self._clauses.name(n) for n in at_hand if n in later and n not in own]
-            selects.append([*passed, *map(self._alias, lines)])
-            at_hand += [line.name for line in lines]
-            titled.append(titles.take(name))
-        for title, columns in zip(titled, selects, strict=True):
-            part = self._exp.Select(expressions=columns).from_(source, copy=False)
-            query = query.with_(
-                self._clauses.quote(title),
-                as_=part,
-                materialized=True if self._dialect.materialized else None,
-                copy=False,
-            )
-            source = self._exp.Table(this=self._clauses.quote(title))
-        kept = [
-            self._exp.Alias(this=self._clauses.name(alias), alias=self._clauses.quote(name))
-            for alias, name in self._keep.items()
-        ]
-        return query.select(*kept, *map(self._alias, results), copy=False).from_(source, copy=False)
-
-    def _alias(self, line: _Selected) -> Node:
-        if isinstance(line.node, self._exp.Column) and line.node.name == line.name:
-            return line.node
-        return self._exp.Alias(this=line.node, alias=self._clauses.quote(line.name))
-
-    def _name_table(self) -> dict[str, Any]:
-        if not 1 <= len(self._table) <= 3:
-            raise InputError(f"table: expected one to three names, got {list(self._table)}")
-        quoted = [self._clauses.quote(part) for part in self._table]
-        return dict(zip(("this", "db", "catalog"), reversed(quoted), strict=False))
-
-    def _read_table(self, needed: set[str]) -> list[Node]:
-        columns = [
-            self._exp.Alias(this=self._clauses.name(name), alias=self._clauses.quote(alias))
-            for alias, name in self._keep.items()
-        ]
-        for i, alias in enumerate(self._columns):
-            if alias in needed:
-                node = self._clauses.read_column(i)
-                columns.append(self._exp.Alias(this=node, alias=self._clauses.quote(alias)))
-        # A network that reads nothing still says something of every row.
-        one = self._exp.Literal.number(1)
-        return columns or [self._exp.Alias(this=one, alias=self._clauses.quote("row"))]
 
 
 def _choose(names: Sequence[str]) -> Choice:
