@@ -13,7 +13,7 @@ from newron.errors import InputError, ModelError
 from newron.figures.diagram import Diagram
 from newron.figures.drawing import draw
 from newron.figures.figure import Figure
-from newron.figures.survey import read_diagram
+from newron.figures.survey import join_inputs, read_diagram
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
@@ -36,8 +36,9 @@ from newron.rules.ruleset import RuleSet
 
 __all__ = ["Facts", "gather"]
 
-_MOST_PICKED = 300  # rows that a reader can choose
+_MOST_PICKED, _MOST_CELLS = 300, 8000  # rows that a reader can choose, and their values
 _MOST_WEIGHED = 2000  # rows on which importance and fidelity are measured
+_MOST_CRISP = 60  # functions of a crisp network whose rules are worth a look
 _ROW_NAME = "the values above"
 
 
@@ -69,7 +70,8 @@ class Facts:
     crisp : tuple of (RuleSet or None, Fidelity), or None
         Of soft networks, the nearest crisp one: its rules, and how faithful it is.
     diagram : Diagram
-        All functions, with their readings, curves and influence.
+        All functions, with their readings, curves and influence; those of one input are one
+        curve where a single sum adds them up.
     axes : tuple of Axis
         The cells of the columns.
     fixed : tuple of int
@@ -144,7 +146,7 @@ def gather(
     shown = named if found is None else _rewrite(named, found, rows)
     scores = shown.score_rows(rows)
     axes = make_axes(shown.schema, find_boundaries(shown))
-    picked = draw_rows(len(rows), _MOST_PICKED)
+    picked = draw_rows(len(rows), min(_MOST_PICKED, max(_MOST_CELLS // rows.shape[1], 1)))
     some = list_rows(shown, rows[draw_rows(len(rows), _MOST_WEIGHED)])
     return Facts(
         model=shown,
@@ -160,7 +162,7 @@ def gather(
         quality=_measure(shown, rows, scores, truth, axes),
         rules=None if found is None else _cover(found, shown, rows, truth),
         crisp=_find_crisp(shown, some, seconds) if found is None else None,
-        diagram=read_diagram(shown, rows),
+        diagram=_read_diagram(shown, rows),
         importance=measure_importance(shown, some, kind="drop"),
         axes=axes,
         fixed=held,
@@ -215,7 +217,8 @@ def _find_crisp(
         crisp = make_crisp(model, some)
     except ModelError:
         return None
-    return _find_rules(crisp, seconds), measure_fidelity(model, crisp, some)
+    small = crisp.n_functions <= _MOST_CRISP
+    return _find_rules(crisp, seconds) if small else None, measure_fidelity(model, crisp, some)
 
 
 # ---- measures ----
@@ -247,6 +250,12 @@ def _is_whole(rows: Floats, axes: Sequence[Axis]) -> bool:
             return False
     inside = all(axis.contains(rows[:, i]).all() for i, axis in enumerate(axes))
     return size == len(rows) and inside and len(np.unique(rows, axis=0)) == size
+
+
+def _read_diagram(model: Model, rows: Floats) -> Diagram:
+    diagram = read_diagram(model, rows)
+    single = len(model.layers) == 1 and model.output.n_scores == 1
+    return join_inputs(diagram, rows) if single else diagram
 
 
 def _draw_figures(model: Model, rows: Floats, row: Floats) -> tuple[Figure, Figure]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.figures.diagram import Function
+from newron.figures.diagram import Function, Neuron
 from newron.figures.metrics import fit, measure
 from newron.figures.palette import SIZES
 from newron.figures.plot import Frame, draw_function
@@ -20,15 +20,15 @@ from newron.model.schema import Column
 from newron.reading.curve import trace_function
 from newron.report.charts import line, make_svg, rect, text
 from newron.report.facts import Facts
-from newron.report.live import list_functions
 from newron.report.writing import count, say_class, tell, write_count, write_per_cent
 
 __all__ = ["write_inputs"]
 
 _BARS = 24
 _MOST_LABELS = 8  # categories that have a bar each; the rarest are joined
-_MOST_FUNCTIONS = 4  # of an input that are drawn
+_MOST_FUNCTIONS, _MOST_PLOTS = 4, 100  # of an input, and of all, that are drawn
 _MOST_INPUTS = 24  # that have a panel before the rest is folded
+_LEAST_SLOT = 34.0  # of a category, to have its own label
 _WIDTH, _BASE, _TOP = 280.0, 104.0, 88.0
 _SHADES = 5  # classes that are told apart
 
@@ -112,46 +112,44 @@ def _write_panel(facts: Facts, i: int) -> str:
     column = facts.model.schema.columns[i]
     influence = facts.importance.of(column.name).value
     weight = write_per_cent(influence) if facts.classes is not None else f"{influence:.3g}"
-    functions = [f for f in list_functions(facts.diagram) if f.signal == i]
-    functions.sort(key=lambda f: -f.influence)
-    shown = functions[:_MOST_FUNCTIONS]
-    zoned = len(functions) == 1 and functions[0].crisp
-    pictures = "" if zoned else "".join(map(_write_function, shown))
-    rest = len(functions) - len(shown)
-    more = f'<p class="muted">{count(rest, "more function")}</p>' if rest and not zoned else ""
-    sentences = [_tell_function(facts, f) for f in shown] if facts.is_crisp else []
+    own = [
+        (f, n) for n in facts.diagram.neurons for f in (*n.functions, *n.folded) if f.signal == i
+    ]
+    own.sort(key=lambda pair: -pair[0].influence)
+    most = min(_MOST_FUNCTIONS, max(_MOST_PLOTS // len(facts.used), 1))
+    zone = own[0][0] if len(own) == 1 and own[0][0].crisp else None
+    told = [] if zone else [_write_function(facts, f, neuron) for f, neuron in own[:most]]
+    if len(own) > most:
+        told.append(f'<p class="muted">{count(len(own) - most, "more function")}</p>')
+    if facts.is_crisp:
+        members = [member for f, _ in own[:most] for member in f.members]
+        told += [_tell_condition(facts, member) for member in members[:_MOST_FUNCTIONS]]
     return (
         f'<div class="input"><h3>{tell(column.name)}<span title="influence">{weight}</span></h3>'
-        f"{_draw_rows(facts, i, functions[0] if zoned else None)}{pictures}{more}"
-        f"{''.join(sentences)}</div>"
+        f"{_draw_rows(facts, i, zone)}{''.join(told)}</div>"
     )
 
 
-def _write_function(function: Function) -> str:
+def _write_function(facts: Facts, function: Function, neuron: Neuron) -> str:
     width = _WIDTH - 8
     drawn = draw_function(function, Frame(46, 18, width - 54, 40))
-    name = f"{function.reading}, in {_name_neuron(function)}"
-    head = text(0, 12, name, "t-cond b", room=width)
-    svg = make_svg(width, 84, [head, write_shapes([drawn])], str(function.shape))
-    sentence = "" if function.crisp else f"<p>{tell(function.shape)}</p>"
-    return f"{svg}{sentence}"
+    where = f", in {neuron.name}" if len(facts.diagram.neurons) > 1 else ""
+    head = text(0, 12, f"{function.reading}{where}", "t-cond b", room=width)
+    sentences = [told.partition(": ")[2] or told for told in function.sentences]
+    svg = make_svg(width, 84, [head, write_shapes([drawn])], "; ".join(function.sentences))
+    words = "" if facts.is_crisp else "".join(f"<p>{tell(told)}</p>" for told in sentences)
+    return f"{svg}{words}"
 
 
-def _name_neuron(function: Function) -> str:
-    return f"neuron {function.shape.layer}.{function.shape.neuron}"
-
-
-def _tell_function(facts: Facts, function: Function) -> str:
+def _tell_condition(facts: Facts, function: Function) -> str:
     """Say how the rows on which a condition holds differ from the others."""
     holds = _evaluate(facts, function) >= 0.5
     told = tell(function.reading)
-    if facts.truth is None:
-        return f"<p>{told}: {write_count(int(holds.sum()))} of {write_count(len(holds))}.</p>"
-    if facts.is_binary and facts.classes is not None:
+    if facts.truth is not None and facts.is_binary and facts.classes is not None:
         name = tell(say_class(facts.classes.labels[1]))
         on, off = (_tell_share(facts.truth[part] == 1) for part in (holds, ~holds))
         return f"<p>{told}: {on} are {name}; otherwise {off}.</p>"
-    if facts.classes is None:
+    if facts.truth is not None and facts.classes is None:
         on, off = (_tell_mean(facts.truth[part, 0]) for part in (holds, ~holds))
         return f"<p>{told}: {on}; otherwise {off}.</p>"
     return f"<p>{told}: {write_count(int(holds.sum()))} of {write_count(len(holds))}.</p>"
@@ -245,9 +243,13 @@ def _place_labels(
         if inside:
             shapes.append(rect(x + 1, 6, slot - 2, _BASE - 6, "zone", 2))
         style = "t-tick b" if inside else "t-tick m"
-        shapes.append(text(x + slot / 2, _BASE + 16, name, style, "middle", slot - 2))
+        if slot >= _LEAST_SLOT:
+            shapes.append(text(x + slot / 2, _BASE + 16, name, style, "middle", slot - 2))
         own = np.isin(values, [kinds[k] for k in members])
         parts.append((x + slot * 0.2, slot * 0.6, own))
+    if slot < _LEAST_SLOT:
+        largest = f"{len(kinds)} categories, most often {names[order[0]]}"
+        shapes.append(text(4, _BASE + 16, largest, room=right))
     return shapes, parts
 
 

@@ -26,8 +26,13 @@ _GRID = 50  # places of a range where a smooth column is tried
 
 
 def list_functions(diagram: Diagram) -> list[Function]:
-    """Give all functions of a diagram that matter."""
-    return [f for neuron in diagram.neurons for f in (*neuron.functions, *neuron.folded)]
+    """Give all functions of a diagram that matter, joined ones one by one."""
+    return [
+        member
+        for neuron in diagram.neurons
+        for function in (*neuron.functions, *neuron.folded)
+        for member in function.members
+    ]
 
 
 def describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from html import escape
 
 from newron.figures.diagram import Function, Neuron
 from newron.figures.figure import Figure
+from newron.reading.sentence import shorten
 from newron.report.facts import Facts
 from newron.report.ruling import name_rules
 from newron.report.writing import count, tell
 
 __all__ = ["write_network", "write_row"]
 
-_MOST_PARTS = 12  # functions of a neuron that have a line of their own
+_MOST_PARTS, _FEW_PARTS = 12, 5  # functions of a neuron that have a line; of many neurons
 _SIDE = 16.0  # what is cut off the margin of a wide figure
 _LEAD = {"sum": "adds", "mean": "averages", "min": "takes the least of",
          "max": "takes the greatest of", "product": "multiplies"}  # fmt: skip
@@ -24,7 +25,8 @@ def write_network(facts: Facts) -> str:
     """Write the network, its controls and a way to choose rows."""
     wide, narrow = facts.figures
     noun = facts.words.noun
-    marks = " The blue marks on a slider are thresholds." if facts.is_crisp else ""
+    what = "thresholds" if facts.is_crisp else "where a function turns"
+    marks = f" The blue marks on a slider are {what}."
     return f"""<h2>The network, live</h2>
 <p>Change a value and follow it: the dot moves on its function, a line stands out while the
 function is on, and the sum moves along the answer.{marks} Click a function, or press Enter on it,
@@ -85,22 +87,43 @@ not say what an action would do.</p></div>
 
 
 def _write_neuron(facts: Facts, neuron: Neuron) -> str:
-    functions = sorted((*neuron.functions, *neuron.folded), key=lambda f: -f.influence)
-    shown, rest = functions[:_MOST_PARTS], functions[_MOST_PARTS:]
+    functions: list[Function] = [*neuron.functions, *neuron.folded]
+    if facts.is_crisp:  # each condition has its own margin
+        functions = [member for function in functions for member in function.members]
+    functions.sort(key=lambda f: -f.influence)
+    most = _MOST_PARTS if len(facts.diagram.neurons) <= 3 else _FEW_PARTS
+    most += len(functions) == most + 1  # one more takes no more room than its number
+    shown, rest = functions[:most], functions[most:]
     head = ""
     if len(facts.diagram.neurons) > 1:
         lead = _LEAD[neuron.aggregation]
         head = f"<tr><th colspan=4 scope=rowgroup>{tell(neuron.name)} {lead}</th></tr>"
     lines = "".join(_write_part(function) for function in shown)
-    return f"<tbody>{head}{lines}{_write_rest(rest)}{_write_total(neuron)}</tbody>"
+    end = _write_amount(neuron) if facts.classes is None and _is_output(facts, neuron) else ""
+    return f"<tbody>{head}{lines}{_write_rest(rest)}{_write_total(neuron)}{end}</tbody>"
+
+
+def _is_output(facts: Facts, neuron: Neuron) -> bool:
+    return neuron.layer == len(facts.model.layers)
+
+
+def _write_amount(neuron: Neuron) -> str:
+    """Write what comes of the total of an amount."""
+    word, size = ("less", neuron.centre) if neuron.centre > 0 else ("plus", -neuron.centre)
+    extra = f'<tr><td colspan=3>{word}</td><td class="num">{shorten(size, 6)}</td></tr>'
+    return (
+        f"{extra if neuron.centre else ''}"
+        f'<tr class="sum"><td colspan=3>{tell(neuron.name)}</td>'
+        f'<td class="num" data-out="amount" data-class="{neuron.number - 1}"></td></tr>'
+    )
 
 
 def _write_part(function: Function) -> str:
-    key = function.key
+    key, first = function.key, function.members[0].key
     return (
         f'<tr data-fn="{key}"><th scope=row>{tell(function.name)}</th>'
         f"<td>{tell(function.reading)}</td>"
-        f'<td class="held" data-margin="{key}"></td><td class="num" data-part="{key}"></td></tr>'
+        f'<td class="held" data-margin="{first}"></td><td class="num" data-part="{key}"></td></tr>'
     )
 
 

@@ -33,6 +33,7 @@ __all__ = ["tell_title", "write_quality", "write_result"]
 
 _MOST_DRAWN = 12  # classes of a confusion matrix that is drawn
 _MOST_PAIRS = 1500  # points of a chart
+_FEW_SEEN = 0.1  # the share of training rows that makes no great difference
 
 
 # ---- the result ----
@@ -145,13 +146,14 @@ def tell_seen(facts: Facts) -> str:
         told = f"Whether the model was trained on any of these {total} {nouns} is not known here."
         return tell(f"{told} On rows that it has seen, a model looks better than it is.")
     if seen == 0:
-        return tell(f"None of these {total} {nouns} was used in training.")
+        return tell(f"None of these {total} {nouns} is among those of training.")
     exact = isinstance(facts.quality, ClassQuality) and facts.quality.exact
+    less = "" if exact or seen < _FEW_SEEN * n else ": for new ones expect less"
     if seen == n:
-        told = f"These are the {nouns} that the model was trained on"
-        return tell(f"{told}." if exact else f"{told}: for new ones expect less.")
-    told = f"{write_count(seen)} of these {total} {nouns} were used in training"
-    return tell(f"{told}." if exact else f"{told}: for new ones expect less.")
+        return tell(f"These are the {nouns} that the model was trained on{less}.")
+    verb = "is" if seen == 1 else "are"
+    some = f"{write_count(seen)} of these {total} {nouns}"
+    return tell(f"{some} {verb} among those of training{less}.")
 
 
 def _write_stats(facts: Facts, quality: ClassQuality) -> str:

@@ -25,7 +25,7 @@ function draw(tag, attributes, ...children) {
 const minus = (text) => text.replaceAll("-", "−");
 const write = (value) => minus(String(value + 0 === 0 ? 0 : value));
 const shorten = (value, digits = 3) => write(Number(value.toPrecision(digits)));
-const signed = (text, value) => (value > 0 ? `+${text}` : text);
+const signed = (text, value) => (value > 0 && text !== "0" ? `+${text}` : text);
 
 function writePlace(value, span) {
   if (!(span > 0)) return shorten(value, 4);
@@ -45,12 +45,14 @@ function writeShare(value) {
   return told === 100 && value < 1 ? "> 99\u00a0%" : `${told}\u00a0%`;
 }
 
+// A value of a row: as it is, or to six digits where it has many.
+const tidy = (value) => (String(value).length > 9 ? shorten(value, 6) : write(value));
 const unitOf = (i) => (data.columns[i].unit ? ` ${data.columns[i].unit}` : "");
 
 function show(i, x) {
   if (x === null) return "missing";
   const option = data.columns[i].options?.find(([value]) => value === x);
-  return option?.[1] ?? write(x) + unitOf(i);
+  return option?.[1] ?? tidy(x) + unitOf(i);
 }
 
 const subtract = (a, b) => Number((a - b).toPrecision(12));
@@ -140,8 +142,10 @@ function flow(t) {
     const value = addOf(t, element.dataset.part);
     const plot = one(`g.fn[data-fn="${element.dataset.part}"]`)?.dataset;
     const text = writeAmount(value, plot ? plot.vhi - plot.vlo : Math.abs(value));
-    setText(element, element.matches("td") && data.weighted ? signed(text, value) : text);
-    element.classList.toggle("on", element.dataset.part.split(" ").some((key) => isOn(t, key)));
+    const on = element.dataset.part.split(" ").some((key) => isOn(t, key));
+    const off = data.crisp && !on && element.matches("td");
+    setText(element, off ? "·" : element.matches("td") && data.weighted ? signed(text, value) : text);
+    element.classList.toggle("on", on);
   }
   for (const element of all("[data-val]")) {
     setText(element, show(Number(element.dataset.val), t.signals[element.dataset.val]));
@@ -204,7 +208,7 @@ function tellMargin(t, key) {
   if (limit === undefined || value === null) return told;
   const margin = subtract(value, limit);
   if (margin === 0) return `at the limit of ${write(limit)}`;
-  return `${write(Math.abs(margin))}${unitOf(source)} ${margin > 0 ? "above" : "below"} ${write(limit)}`;
+  return `${tidy(Math.abs(margin))}${unitOf(source)} ${margin > 0 ? "above" : "below"} ${write(limit)}`;
 }
 
 // ---- rules ----
@@ -312,7 +316,8 @@ function addConditions(box, i) {
   const keys = Object.keys(data.functions).filter((key) => data.functions[key].source === i);
   for (const key of keys.slice(0, 3)) {
     const [l, e] = split(key);
-    const line = make("div", { class: "cond", "data-fn": key }, make("i"), data.functions[key].reading);
+    const reading = make("span", { class: "cut-short", title: data.functions[key].head }, data.functions[key].reading);
+    const line = make("div", { class: "cond", "data-fn": key }, make("i"), reading);
     if (l === layers.length && last.functions[e].weight !== null) {
       if (data.crisp) line.append(` · ${signed(shorten(last.functions[e].weight), last.functions[e].weight)}`);
       else line.append(" · adds ", make("span", { "data-part": key }));
@@ -441,23 +446,30 @@ const MOST_STEPS = 12;
 
 function listSteps(t) {
   const l = layers.length - 1;
-  const steps = last.functions.map((f, e) => ({ key: `${l + 1}:${e}`, value: t.added[l][e] }))
-    .filter((step) => step.value !== 0 && data.functions[step.key])
-    .map((step) => ({ ...step, label: data.functions[step.key].name }));
+  const groups = new Map(); // what one input or neuron adds is one step
+  last.functions.forEach((f, e) => {
+    const told = data.functions[`${l + 1}:${e}`], key = data.crisp ? e : f.source;
+    if (!told || t.added[l][e] === 0) return;
+    const label = data.crisp ? told.head : told.name;
+    groups.set(key, { label, value: (groups.get(key)?.value ?? 0) + t.added[l][e] });
+  });
+  const steps = [...groups.values()];
   const rest = t.totals[l][0] - steps.reduce((sum, step) => sum + step.value, 0);
   steps.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const shown = steps.slice(0, MOST_STEPS);
   const others = steps.slice(MOST_STEPS).reduce((sum, step) => sum + step.value, rest);
   shown.sort((a, b) => b.value - a.value);
-  if (Math.abs(others) > 1e-9) shown.push({ label: "all others", value: others });
+  if (writeAmount(others, spanOf(l, 0)) !== "0") shown.push({ label: "all others", value: others });
   return shown;
 }
 
 function drawSteps(t) {
   const home = one("#waterfall");
   if (last.neurons.length !== 1 || last.aggregation !== "sum") return home.replaceChildren();
-  const start = data.amounts ? -limitOf() : 0, steps = listSteps(t);
+  const start = data.amounts ? -limitOf() : 0;
+  const steps = [...(start ? [{ label: "to start with", value: 0, from: start }] : []), ...listSteps(t)];
   const width = Math.min(560, home.clientWidth || 560), left = width < 450 ? 130 : 190;
+  const span = spanOf(layers.length - 1, 0);
   const pitch = 26, foot = pitch * (steps.length + 1) + 14, ends = [start];
   for (const step of steps) ends.push(ends.at(-1) + step.value);
   const end = data.amounts ? t.scores[0] : t.totals.at(-1)[0];
@@ -477,13 +489,13 @@ function drawSteps(t) {
     text.append(draw("title", {}, step.label));
     shapes.push(text,
       draw("rect", { x: a, y: y + 2, width: Math.max(b - a, 1), height: 14, rx: 2, class: step.value > 0 ? "step-up" : "step-down" }),
-      draw("text", { x: b + 6, y: y + 13, class: "t-cond b halo" }, signed(writeAmount(step.value, spanOf(layers.length - 1, 0)), step.value)),
+      draw("text", { x: b + 6, y: y + 13, class: "t-cond b halo" }, step.from === undefined ? signed(writeAmount(step.value, span), step.value) : writeAmount(step.from, span)),
       draw("path", { d: `M${x(ends[k + 1])} ${y + 16}V${y + pitch + 2}`, class: "hair" }));
   });
   const y = 6 + steps.length * pitch;
   shapes.push(draw("text", { x: 0, y: y + 14, class: "t-name" }, "total"),
     draw("circle", { cx: x(end), cy: y + 9, r: 7, class: "pt strong" }),
-    draw("text", { x: x(end) + 14, y: y + 15, class: "t-out halo" }, writeAmount(end, spanOf(layers.length - 1, 0))));
+    draw("text", { x: x(end) + 14, y: y + 15, class: "t-out halo" }, writeAmount(end, span)));
   return home.replaceChildren(draw("svg", { class: "chart", viewBox: `0 0 ${width} ${foot + 24}`, width, height: foot + 24, role: "img", "aria-label": "How the sum comes about" }, ...shapes));
 }
 
@@ -597,7 +609,7 @@ function tellStep({ i, x }) {
   const parts = [strong(data.columns[i].name), ` ${show(i, row[i])} → `, strong(show(i, x))];
   if (!data.columns[i].options && row[i] !== null) {
     const moved = subtract(x, row[i]);
-    parts.push(make("span", { class: "muted" }, ` (${signed(write(moved), moved)}${unitOf(i)})`));
+    parts.push(make("span", { class: "muted" }, ` (${signed(tidy(moved), moved)}${unitOf(i)})`));
   }
   return parts;
 }
@@ -712,11 +724,13 @@ function update() {
   tellNotes(state);
   drawSteps(state);
   clearTimeout(waiting);
+  one("#flips").setAttribute("aria-busy", "true");
   search += 1;
   waiting = setTimeout(async () => {
-    if (data.amounts) return tellReach();
-    const found = await findFlips();
-    return found && tellFlips(found);
+    const found = data.amounts ? tellReach() : await findFlips();
+    if (found === null) return; // the row has changed since
+    if (!data.amounts) tellFlips(found);
+    one("#flips").setAttribute("aria-busy", "false");
   }, 60);
 }
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from newron.errors import ModelError
-from newron.model.description import format_number
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.reading.crispness import Fidelity
-from newron.reading.fuzzy import FuzzyNeuron, tell_fuzzy
-from newron.reading.shapes import Shapes, read_shapes
+from newron.reading.fuzzy import tell_fuzzy
+from newron.reading.shapes import read_shapes
 from newron.report.facts import Facts
 from newron.report.writing import join_words, say_class, tell, write_count, write_per_cent
 from newron.rules.axis import Axis, quote
@@ -22,12 +22,14 @@ from newron.rules.node import Const, Literal, Node
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
-from newron.rules.text import name_groups, say_count, write_decision, write_head, write_number
+from newron.rules.text import HIGHEST, name_groups, say_count, write_number
 
 __all__ = ["RuleWriter", "name_rules", "tell_deciding", "write_rules"]
 
+_LONGEST_LEDE = 160  # characters of a rule that stands at the top
 _HALVES = 7  # from so many points on, the table stands in two columns
 _MOST_RULES = 60  # rules that are shown before the rest is folded
+_MOST_LINES, _MOST_NEURONS = 14, 6  # of soft networks, likewise
 
 CHECK = (
     '<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">'
@@ -69,12 +71,20 @@ def tell_deciding(facts: Facts) -> str:
     if len(rules) == 0:
         return "The network always gives the same answer."
     if len(rules) == 1:
-        return "One rule decides."
+        return _tell_only_rule(rules)
     return (
         "The first rule that holds decides."
         if rules.form == "list"
         else ("If one of the rules holds, it decides.")
     )
+
+
+def _tell_only_rule(rules: RuleSet) -> str:
+    rule, rest = rules.to_records()
+    if len(rule["rule"]) > _LONGEST_LEDE:
+        return "One rule decides."
+    said, otherwise = (tell(say_class(record["prediction"])) for record in (rule, rest))
+    return f"If {tell(rule['rule'])}, then <b>{said}</b>; otherwise <b>{otherwise}</b>."
 
 
 def _parse(rules: RuleSet, model: Model) -> tuple[tuple[Axis, ...], DecisionList | Points]:
@@ -100,13 +110,18 @@ def write_rules(facts: Facts, writer: RuleWriter) -> str:
 def write_proof(proof: Proof) -> str:
     """Write what was proved, with a mark if it was."""
     if proof.equal:
-        told = str(proof).removeprefix("Proved equal to the network. ")
+        told = _part_digits(str(proof).removeprefix("Proved equal to the network. "))
         return (
             f'<p class="badge">{CHECK}<span><b>Proved equal to the network.</b> '
             f"{tell(told)}</span></p>"
         )
     head, _, rest = str(proof).partition(":")
     return f'<p class="badge plain"><span><b>{tell(head)}.</b>{tell(rest)}</span></p>'
+
+
+def _part_digits(text: str) -> str:
+    """Write whole numbers of many digits as the rest of the page does."""
+    return re.sub(r"\d{5,}", lambda found: write_count(int(found[0])), text)
 
 
 # ---- rules of crisp networks ----
@@ -196,7 +211,8 @@ class RuleWriter:
         heads = ["points"] if len(body.constants) == 1 else _name_scores(model)
         if len(body.constants) > 1 or not isinstance(model.output, Classes):
             rows.append(_write_start([write_number(c) for c in body.constants]))
-        halves = len(rows) >= _HALVES and len(heads) == 1
+        plain = all(isinstance(term.node, Literal) for term in body.terms)
+        halves = len(rows) >= _HALVES and len(heads) == 1 and plain
         middle = math.ceil(len(rows) / 2)
         parts = [rows[:middle], rows[middle:]] if halves else [rows]
         tables = "".join(_write_point_table(heads, part) for part in parts)
@@ -298,49 +314,60 @@ def _write_point_table(heads: Sequence[str], rows: Sequence[str]) -> str:
 
 
 def _write_decision(body: Points, model: Model) -> str:
-    told = write_decision(model.output, body)
-    if not told:
-        return tell(write_head(model.output))
-    return f"{'. '.join(tell(line) for line in told)}."
+    output = model.output
+    if not isinstance(output, Classes):
+        return f"The sum is {tell(join_words(output.names))}."
+    if output.n_scores > 1:
+        return f"{HIGHEST}."
+    first, second = (tell(say_class(label)) for label in output.labels)
+    return f"Sum <b>≥ {write_number(-body.constants[0])}</b>: {second}. Otherwise: {first}."
 
 
 # ---- networks that are not crisp ----
 
 
 def _write_soft(facts: Facts) -> str:
-    return f"{_write_crisp(facts)}{_write_shapes(facts.model)}"
+    return f"{_write_shapes(facts.model)}{_write_crisp(facts)}"
 
 
 def _write_shapes(model: Model) -> str:
+    """Tell what each neuron adds up, in words: the outputs first, large hidden layers folded."""
     try:
-        told = [_write_neuron(neuron) for neuron in tell_fuzzy(model).neurons]
+        told = str(tell_fuzzy(model))
+        intro = (
+            "A function in brackets holds more or less, from 0 to 1; the number before it is "
+            "what it adds where it holds wholly."
+        )
     except ModelError:  # functions that are not memberships: told by their shapes
-        shapes = read_shapes(model)
-        told = [_write_shape(shapes, k) for k in range(len(shapes.neurons))]
-    intro = (
-        "<p>What each neuron adds up, in words. A function in brackets holds more or less, "
-        "from 0 to 1; the number before it is what it adds where it holds wholly.</p>"
-    )
-    return f'{intro}<div class="neurons">{"".join(told)}</div>'
+        told = str(read_shapes(model))
+        intro = "The number before a function is what its value is multiplied by."
+    neurons = list(_part_neurons(told.splitlines()))
+    n = model.output.n_scores
+    outputs, hidden = neurons[-n:], neurons[:-n]
+    body = f'<div class="neurons">{"".join(outputs)}</div>'
+    if hidden:
+        first = f'<div class="neurons">{"".join(hidden)}</div>'
+        if len(hidden) > _MOST_NEURONS:
+            first = f"<details><summary>{len(hidden)} hidden neurons</summary>{first}</details>"
+        body += f"<p>What the hidden neurons read:</p>{first}"
+    return f"<p>What each neuron adds up, in words. {intro}</p>{body}"
 
 
-def _write_neuron(neuron: FuzzyNeuron) -> str:
-    head, *lines = str(neuron).splitlines()
-    return _write_lines(head, [line.strip() for line in lines])
-
-
-def _write_shape(shapes: Shapes, k: int) -> str:
-    neuron = shapes.neurons[k]
-    own = [str(shape) for shape in shapes.of_neuron(neuron) if shape.matters]
-    rest = sum(not shape.matters for shape in shapes.of_neuron(neuron))
-    extra = [f"{rest} more hardly change"] if rest else []
-    centre = [f"less {format_number(neuron.centre)}"] if neuron.centre else []
-    return _write_lines(f"{neuron.name}:", [*own, *extra, *centre])
-
-
-def _write_lines(head: str, lines: Sequence[str]) -> str:
-    items = "".join(f"<li>{tell(line)}</li>" for line in lines)
-    return f"<div><h3>{tell(head)}</h3><ul>{items}</ul></div>"
+def _part_neurons(lines: Sequence[str]) -> Iterator[str]:
+    """Give an element for each neuron of a text: a heading, and lines that are set in."""
+    blocks: list[list[str]] = []
+    for line in lines:
+        if line.startswith(" "):
+            blocks[-1].append(line.strip())
+        elif line.endswith(":"):
+            blocks.append([line])
+    for head, *told in blocks:
+        items = [f"<li>{tell(line)}</li>" for line in told]
+        shown, rest = items[:_MOST_LINES], items[_MOST_LINES:]
+        more = ""
+        if rest:
+            more = f"<details><summary>{len(rest)} more</summary><ul>{''.join(rest)}</ul></details>"
+        yield f"<div><h3>{tell(head)}</h3><ul>{''.join(shown)}</ul>{more}</div>"
 
 
 def _write_crisp(facts: Facts) -> str:
