@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import xml.etree.ElementTree as ET
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ def run(capsys):
         runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"]()
         printed = capsys.readouterr().out
         assert printed.count("Proved equal to the network.") == 1
-        assert re.search(r"→ \w+ \(probability .*%\)", printed)  # where one row ends
+        assert re.search(r"→ [\w ]+ \(probability .*%\)", printed)  # where one row ends
         return printed
 
     return run_example
@@ -57,7 +59,33 @@ def test_soft_networks_are_told_with_their_fidelity(
     assert printed.count("bell, ") >= n_bells
 
 
-@pytest.mark.parametrize("name", ["heart", "xor", "iris", "circle"])
+def test_monk2_becomes_its_rule(run):
+    printed = run("monk2")
+    assert "Right for 432 of all 432 robots." in printed
+    assert "If exactly 2 of\n    a1 = 1\n" in printed
+
+
+NAMES = ["monk2", "heart", "xor", "iris", "circle"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docs_show_the_figure_of_an_example(name):
+    """Drawn by ``scripts/draw_figures docs``; what it looks like is for people to judge."""
+    page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
+    assert f"(figures/{name}.svg)" in page
+    figure = ET.parse(ROOT / "docs" / "figures" / f"{name}.svg").getroot()
+    assert figure.findtext("{http://www.w3.org/2000/svg}title")
+    assert hasattr(import_example(name), "draw_figure")
+
+
+def import_example(name):
+    spec = spec_from_file_location(f"example_{name}", ROOT / "examples" / f"{name}.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_docs_hold_what_an_example_prints(name):
     page = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
     pattern = rf"<!-- begin {name} -->\n```\n(.*?)\n```\n<!-- end {name} -->"

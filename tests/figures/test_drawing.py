@@ -2,6 +2,8 @@
 
 import re
 import time
+from dataclasses import replace
+from fractions import Fraction
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -21,10 +23,12 @@ from figures.networks import (
     make_wide,
 )
 from newron import InputError
+from newron.construct import from_rules
 from newron.figures import draw
 from newron.model import Classes, Column, Layer, Model, Schema
 from newron.reading.importance import measure_importance
 from newron.reading.row import open_layers
+from newron.rules.scorecard import read_card
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -124,6 +128,26 @@ class TestCounts:
         assert figure.n_drawn == 0
         assert "always 0" in texts_of(figure)
         assert "out" in [label.size for label in figure.labels if label.text == "yes"]
+
+    def test_a_score_card_is_drawn_with_its_points(self):
+        text = """
+        Points for ill
+            +0.5  age ≥ 54.5
+            −1    bmi < 25
+        Sum ≥ 0.25: ill
+        Otherwise: well
+        """
+        schema = Schema((Column("age", 0.0, 100.0), Column("bmi", 10.0, 60.0)))
+        card = read_card(from_rules(text, schema, Classes(("well", "ill"))))
+        doubled = replace(card, unit=Fraction(1, 2))
+        row = {"age": 60, "bmi": 30}
+        figure, root = draw(doubled, row=row), parse(draw(doubled, row=row))
+        assert {"+1", "+2"} <= set(texts_of(figure))  # as the card is printed
+        share = card.model.predict_proba([[60, 30]])[0, 1]
+        (told,) = select(root, "text", data_out="probability")
+        assert told.text == f"probability {100 * share:.0f} %"
+        assert select(root, "text", data_sum="1:1")[0].text == "3"
+        assert any("ill from 3 on, otherwise well" in text for text in texts_of(figure))
 
     def test_functions_of_one_input_are_one_curve_of_a_card(self):
         root = parse(draw(make_card(), row=CARD_ROW))
@@ -233,6 +257,23 @@ class TestRow:
             assert float(meter.get("width")) == pytest.approx(wanted, abs=0.06)
         on = [e.get("data-class") for e in root.iter(SVG + "path") if e.get("class") == "edge on"]
         assert [k for k in on if k] == [str(int(np.argmax(expected)))]
+
+    def test_margins_are_written_on_a_card(self):
+        layer = Layer(
+            "heaviside", "sum", "identity", 1, [0, 0], [0, 1], [[1.0], [-1.0]], [[54.5], [-2.0]],
+            alpha=[2.0, 1.0], centre=[1.0],
+        )  # fmt: skip
+        schema = Schema((Column("age", 29.0, 77.0, unit="y"), Column("z", -5.0, 5.0)))
+        model = Model(schema, [layer], Classes(("no", "yes")))
+        root = parse(draw(model, row=[50, -2]))
+        assert select(root, "text", data_margin="1:0")[0].text == "4.5 y below 54.5"
+        assert select(root, "text", data_margin="1:1")[0].text == "at the limit of −2"
+        assert "≤ −2" in [element.text for element in root.iter(SVG + "text")]
+
+    def test_an_input_read_past_the_first_layer_has_its_value_at_the_plot(self):
+        model = make_wide(3, 2, direct=1)
+        root = parse(draw(model, row=[40.0, 50.0, 60.0]))
+        assert [e.text for e in select(root, "text", data_val="0")] == ["40", "40"]
 
     def test_an_amount_is_written(self):
         model = make_perceptron()

@@ -26,6 +26,8 @@ their layer from 0 on, inputs from 0 on.
   ``probability`` with ``data-class``, a ``rect[data-meter]`` whose full width is ``data-full``,
   and a ``path.edge[data-class]`` that is ``on`` for the class that is said; ``amount`` with
   ``data-class`` for regression.
+- ``text[data-margin="<layer>:<function>"]`` in score cards: how far a value is from changing its
+  condition, "5 y below 55".
 - ``text[data-total]`` are lines of a card's table of totals; class ``b`` marks the nearest.
 """
 

@@ -289,25 +289,32 @@ def _place_function(
 ) -> None:
     key: Attributes = {"data-fn": function.key}
     thin, thick, on = entering_width(function), leaving_width(function), function.on
-    start, room = ports.get(function.signal), frame.width
-    one = diagram.inputs.get(function.signal)
-    if start is None and one is not None and one.value is not None:
-        index: Attributes = {"data-val": one.index}
-        at = frame.right, frame.y - 6
-        value = place_label(*at, one.value, "cond", room / 3, "", index, anchor="end")
-        scene.add(value)
-        room -= value.width + 8
+    direct = function.shape.layer > 1 and function.signal in diagram.inputs
+    room = frame.width - (_place_value(scene, diagram, function, frame) if direct else 0.0)
     scene.add(place_head(function, frame.x, frame.y - 6, room))
     scene.add(draw_function(function, frame))
-    if start is None:  # an input that is read past the first layer
+    if direct:  # named at the plot: a line from the input would cross what is between
         scene.add(Edge(left - 14, frame.middle, left, frame.middle, thin, on, "straight", "", key))
     else:
+        start = ports[function.signal]
         scene.add(Edge(*start, left, frame.middle, thin, on, attributes=key))
     scene.add(Edge(frame.right, frame.middle, *goal, thick, on, attributes=key))
     if function.part is not None:
         above = goal[1] >= frame.middle - 1
         y = frame.middle - 7 if above else frame.middle + 17
         scene.add(make_value(function, frame.right + 6, y))
+
+
+def _place_value(scene: Scene, diagram: Diagram, function: Function, frame: Frame) -> float:
+    """Write the value of an input above a plot; give the room that it takes."""
+    one = diagram.inputs[function.signal]
+    if one.value is None:
+        return 0.0
+    key: Attributes = {"data-val": one.index}
+    at, room = (frame.right, frame.y - 6), frame.width / 3
+    label = place_label(*at, one.value, "cond", room, "", key, anchor="end")
+    scene.add(label)
+    return label.width + 8
 
 
 def _place_chip(scene: Scene, neuron: Neuron, last: Frame, bottom: float, box: Frame) -> None:

@@ -94,13 +94,14 @@ def read_diagram(
 
 
 def count_points(card: ScoreCard) -> Model:
-    """Give the network of a score card with points for weights: the same decisions."""
-    last = card.model.layers[-1]
+    """Give the network that a score card tells, with points for weights: the same decisions."""
+    told = card.rules.to_model()
+    last = told.layers[-1]
     alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
     centre = np.zeros(last.n_neurons) if last.centre is None else last.centre
     unit = float(card.unit)
     points = last.replace(alpha=np.round(alpha / unit, 9), centre=np.round(centre / unit, 9))
-    return Model(card.model.schema, [*card.model.layers[:-1], points], card.model.output)
+    return Model(told.schema, [*told.layers[:-1], points], told.output)
 
 
 def tell_points(diagram: Diagram, unit: float) -> Diagram:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from newron.reading.shapes import Shape
 from newron.rules.axis import quote
 
 __all__ = ["Mark", "find_marks", "is_count", "tell_head", "tell_input", "tell_joint"]
+
+_HYPHEN = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # the sign of a number
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ def _tell_condition(shape: Shape, conditions: Conditions, model: Model) -> str:
     source = int(model.layers[shape.layer - 1].source[shape.function])
     asked = conditions.read(shape.layer, shape.function)
     if source < len(model.schema):
-        return clean(asked.text.removeprefix(f"{quote(model.schema.names[source])} "))
+        column = model.schema.columns[source]
+        text = clean(asked.text.removeprefix(f"{quote(column.name)} "))
+        return text if column.categories else _HYPHEN.sub("−", text)
     number, _ = conditions.find_neuron(source) or (1, 1)
     if asked.counted is None or not is_count(model.layers[number - 1]):
         sign = "≥" if model.layers[shape.layer - 1].w[shape.function, 0] > 0.0 else "≤"
