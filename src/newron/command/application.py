@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import shlex
 import sys
 import traceback
 import warnings
@@ -20,10 +21,13 @@ from newron.command import (
     datasets,
     demo,
     explain,
+    export,
     fit,
     inspection,
+    plot,
     predict,
     prove,
+    report,
     rules,
     search,
 )
@@ -47,10 +51,7 @@ class Commands(TyperGroup):
         words = list(sys.argv[1:] if args is None else args)
         how["standalone_mode"] = False  # errors come here
         try:
-            code = super().main(words, *rest, **how)
-        except (KeyboardInterrupt, typer.Abort, InterruptedWarning):
-            _tell("interrupted: nothing was written")
-            code = INTERRUPTED
+            code = super().main(words, *rest, obj=shlex.join(["newron", *words]), **how)
         except Exception as error:
             _tell_error(error, debug="--debug" in words)
             code = FAILED
@@ -110,7 +111,9 @@ def start(
 
 # ---- commands ----
 
-_SHARED = {
+# What all commands take besides their own arguments.
+_SHARED: dict[str, Any] = {
+    "context": typer.Context,
     "quiet": Annotated[
         bool, typer.Option("--quiet", "-q", help="Print what was asked for, and nothing else.")
     ],
@@ -120,27 +123,26 @@ _SHARED = {
 
 
 def register(name: str, run: Callable[..., int | None], examples: Sequence[Example]) -> None:
-    """Make a command of a function that takes a page and its own options."""
-    signature = inspect.signature(run, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.name != "page"]
-    shared = [
-        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
-        for key, kind in _SHARED.items()
-    ]
+    """Make a command of a function that takes a page and its own arguments."""
 
     @wraps(run)
-    def command(*, quiet: bool, as_json: bool, debug: bool, **given: Any) -> int | None:
-        page = Page(quiet=quiet, as_json=as_json)
-        with _settle_warnings(page, debug=debug), _settle_pipe():
-            code = run(page, **given)
+    def command(
+        *, context: typer.Context, quiet: bool, as_json: bool, debug: bool, **own: Any
+    ) -> int | None:
+        page = Page(context.obj, quiet=quiet, as_json=as_json)
+        with _settle_interrupt(), _settle_warnings(page, debug=debug), _settle_pipe():
+            code = run(page, **own)
             sys.stdout.flush()
             return code
 
-    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own]
-    command.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*parameters, *shared]
-    )
-    command.__annotations__ = {each.name: each.annotation for each in [*own, *shared]}
+    # Typer reads arguments off the signature.
+    signature = inspect.signature(run, eval_str=True)
+    named = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        each.replace(kind=named) for each in signature.parameters.values() if each.name != "page"
+    ] + [inspect.Parameter(k, named, default=False, annotation=v) for k, v in _SHARED.items()]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, epilog=_tell_examples(examples))(command)
 
 
@@ -168,6 +170,16 @@ def _settle_warnings(page: Page, *, debug: bool) -> Iterator[None]:
 
 
 @contextmanager
+def _settle_interrupt() -> Iterator[None]:
+    """Leave after Ctrl-C with a line; a network that was not trained to its end is none."""
+    try:
+        yield
+    except (KeyboardInterrupt, InterruptedWarning):
+        _tell("interrupted: nothing was written")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
 def _settle_pipe() -> Iterator[None]:
     """Leave in silence when who reads the output has gone."""
     try:
@@ -183,8 +195,11 @@ register("fit", fit.run, fit.EXAMPLES)
 register("predict", predict.run, predict.EXAMPLES)
 register("rules", rules.run, rules.EXAMPLES)
 register("explain", explain.run, explain.EXAMPLES)
-register("prove", prove.run, prove.EXAMPLES)
+register("plot", plot.run, plot.EXAMPLES)
+register("report", report.run, report.EXAMPLES)
 register("search", search.run, search.EXAMPLES)
+register("export", export.run, export.EXAMPLES)
+register("prove", prove.run, prove.EXAMPLES)
 register("inspect", inspection.run, inspection.EXAMPLES)
 register("datasets", datasets.run, datasets.EXAMPLES)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newron.command.tables import Encoder, open_table
 from newron.command.tables.cells import GAPS
@@ -14,9 +15,19 @@ from newron.command.terminal import Page, count
 from newron.errors import InputError
 from newron.model import Classes, Model
 from newron.model.arithmetic import Floats
-from newron.model.frame import Label
+from newron.model.frame import Field, Label
 
-__all__ = ["decode_row", "decode_rows", "find_label", "read_row", "tell_unknown"]
+__all__ = [
+    "decode_row",
+    "decode_rows",
+    "decode_target",
+    "find_label",
+    "read_row",
+    "read_rows",
+    "tell_unknown",
+]
+
+_MOST_ROWS = 50_000  # of a table that is shown, not predicted
 
 
 def read_row(page: Page, path: Path, model: Model, number: int, missing: Iterable[str]) -> Floats:
@@ -32,6 +43,53 @@ def read_row(page: Page, path: Path, model: Model, number: int, missing: Iterabl
             tell_unknown(page, encoder)
             return np.asarray(rows[0])
     raise InputError(f"--row: expected a number from 1 to {last}, got {number}")
+
+
+def read_rows(
+    page: Page,
+    path: Path,
+    model: Model,
+    missing: Iterable[str],
+    target: str | None = None,
+    most: int = _MOST_ROWS,
+) -> tuple[Floats, NDArray[Any] | None]:
+    """Read the first rows of a table as the model reads them, and what is right for them.
+
+    With a target, rows without one are left out; without, nothing is said of what is right.
+    """
+    source = open_table(path)
+    fields = list(model.fields)
+    if target is not None:
+        source.check_column(target, "the target")
+        labels = model.output.labels if isinstance(model.output, Classes) else None
+        fields.append(Field(target, labels))
+    encoder = Encoder(source, fields, GAPS | set(missing))
+    parts, n_rows = [np.empty((0, len(fields)))], 0
+    for batch in source.read():
+        parts.append(encoder.encode(batch))
+        n_rows += batch.n_rows
+        if n_rows > most:
+            page.say(f"{path}: the first {count(most, 'row')} are used")
+            break
+    tell_unknown(page, encoder)
+    rows = np.concatenate(parts)[:most]
+    if target is None:
+        return _check_some(rows, path), None
+    rows = _check_some(rows[~np.isnan(rows[:, -1])], path)
+    return np.ascontiguousarray(rows[:, :-1]), decode_target(model, rows[:, -1])
+
+
+def _check_some(rows: Floats, path: Path) -> Floats:
+    if not len(rows):
+        raise InputError(f"{path}: expected rows, got none to use")
+    return rows
+
+
+def decode_target(model: Model, values: NDArray[Any]) -> NDArray[Any]:
+    """Give the classes that numbers stand for; amounts as they are."""
+    if not isinstance(model.output, Classes):
+        return values
+    return np.asarray(model.output.array[values.astype(np.intp)])
 
 
 def tell_unknown(page: Page, encoder: Encoder) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from newron import report
 from newron._version import __version__
-from newron.command.outputs import FIGURE, MODEL, RULES, Outputs
+from newron.command.outputs import FIGURE, MODEL, REPORT, RULES, Outputs
 from newron.command.progress import show_stage
 from newron.command.prove import to_dict
 from newron.command.reading import show_model, show_proof
@@ -42,12 +43,23 @@ def demonstrate(page: Page, folder: Path, *, force: bool) -> None:
     rules = model.rules().cover(X, y)
     robots, classes = make_monk2()
     right = int((model.predict(robots) == classes).sum())
-    written = outputs.write(model, rules, {_ROBOTS: _write_csv(X, y)})
-    told = {RULES: "the rule above", FIGURE: "the figure, for papers and slides"}
+    written = outputs.write(
+        model,
+        rules,
+        lambda path: report.write(
+            model, path, robots, classes, target="class", noun="robot", seen=len(X), rules=rules
+        ),
+        {_ROBOTS: _write_csv(X, y)},
+    )
+    told = {
+        REPORT: "open it in a browser: the network, live",
+        RULES: "the rule above",
+        FIGURE: "the figure, for papers and slides",
+    }
     told |= {MODEL: f'the model: newron.load("{outputs.model}")', _ROBOTS: "the training rows"}
     if page.as_json:
         found = {"right": right, "of": len(robots), "rule": rules.to_text(notes=False)}
-        files = [str(folder / name) for name in written]
+        files = outputs.locate(written)
         seconds = round(time.perf_counter() - begun, 3)
         page.data({**found, "proof": to_dict(rules.proof), "seconds": seconds, "files": files})
     if not page.talks:

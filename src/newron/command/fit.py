@@ -111,6 +111,14 @@ def run(
         int | None,
         typer.Option("--folds", metavar="K", min=0, help="Measure in so many folds instead."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE.html",
+            help="Where to write the report; by default into the folder.",
+        ),
+    ] = None,
     drop: Drop = None,
     category: Categories = None,
     missing: Missing = None,
@@ -142,4 +150,4 @@ def run(
         seed=seed,
         jobs=jobs,
     )
-    fit_table(page, data, wanted, settings, output, folds=folds, share=test, force=force)
+    fit_table(page, data, wanted, settings, output, report, folds=folds, share=test, force=force)

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from newron import report
+from newron._version import __version__
 from newron.command.decoding import decode_rows
-from newron.command.learning import Settings, align_rows, check_settings, cover, is_crisp, learn
+from newron.command.learning import (
+    Settings,
+    align_rows,
+    check_settings,
+    cover,
+    is_crisp,
+    keep_known,
+    learn,
+)
 from newron.command.measuring import Measurement, Plan, measure, plan_measurement
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage
@@ -22,6 +35,7 @@ from newron.rules import RuleSet, extract
 __all__ = ["Fitted", "fit_table"]
 
 _SECONDS = 3.0  # to look for shorter rules
+_MOST_REPORTED = 20_000  # rows that a report speaks of
 _T = TypeVar("_T")
 
 
@@ -52,6 +66,37 @@ class Fitted:
         same = int((self.rules.predict(decode_rows(self.model, rows)) == said).sum())
         return f"agreement on {same} of {count(len(rows), 'row')}"
 
+    def write_report(self, path: Path, command: str) -> None:
+        """Write the report: of rows that were held out, or of all rows where none were."""
+        held_out = self.measured is not None and not self.measured.n_folds
+        index = self.measured.index if self.measured is not None and held_out else None
+        shown = keep_known(self.table, self.model, index)[:_MOST_REPORTED]
+        rows = align_rows(self.table, self.model, shown)
+        labels, truth = self.table.target.labels, self.table.target.values[shown]
+        report.write(
+            self.model,
+            path,
+            decode_rows(self.model, rows),
+            truth if labels is None else np.array([labels[int(c)] for c in truth], object),
+            target=self.table.target.name,
+            source=self.source.path.name,
+            seen=0 if held_out else len(rows),
+            origin=self._tell_origin(command),
+            rules=self.rules,
+        )
+
+    def _tell_origin(self, command: str) -> report.Origin:
+        n_tested = 0 if self.measured is None or self.measured.n_folds else self.measured.n_rows
+        settings = asdict(self.settings)
+        return report.Origin(
+            recipe=settings.pop("recipe"),
+            seed=str(settings.pop("seed")),
+            settings={name: value for name, value in settings.items() if value is not None},
+            versions={"newron": __version__, "Python": platform.python_version()},
+            n_rows=len(self.table) - n_tested,
+            command=command,
+        )
+
 
 def fit_table(
     page: Page,
@@ -59,6 +104,7 @@ def fit_table(
     wanted: Wanted,
     settings: Settings,
     output: Path | None,
+    report_file: Path | None,
     *,
     folds: int | None,
     share: float | None,
@@ -68,7 +114,8 @@ def fit_table(
     from newron.command.telling import begin, tell
 
     check_settings(settings)
-    outputs = Outputs(name_folder(data) if output is None else output, force=force)
+    path = name_folder(data) if output is None else output
+    outputs = Outputs(path, report=report_file, force=force)
     outputs.check()
     source = open_table(data)
     table = read_table(page, source, wanted)
@@ -81,7 +128,7 @@ def fit_table(
     rules = read_rules(table, model) if is_crisp(model) else None
     seconds = time.perf_counter() - begun
     fitted = Fitted(source, table, settings, plan, measured, model, rules, seconds)
-    written = outputs.write(model, rules)
+    written = outputs.write(model, rules, lambda path: fitted.write_report(path, page.command))
     tell(page, fitted, outputs, written)
 
 
@@ -98,10 +145,8 @@ def name_folder(data: Path) -> Path:
 
 def read_table(page: Page, source: Source, wanted: Wanted) -> Table:
     """Read a table to train on, and show how far that is."""
-    with show_stage(page, "reading") as stage:
-        table = load_table(source, wanted, stage.update)
-        stage.update(1, 1, count(len(table), "row"))
-    return table
+    with show_stage(page, "reading", stays=False) as stage:
+        return load_table(source, wanted, stage.update)
 
 
 def _measure(

@@ -27,6 +27,7 @@ __all__ = [
     "cover",
     "is_card",
     "is_crisp",
+    "keep_known",
     "learn",
     "make_estimator",
     "name_model",
@@ -176,16 +177,31 @@ def is_card(model: Model) -> bool:
 
 def cover(table: Table, model: Model, index: NDArray[np.intp] | None = None) -> Coverage:
     """Count rows by the cells and classes that a crisp model tells apart."""
-    rows = align_rows(table, model, index)
     axes = make_axes(model.schema, find_boundaries(model))
     if not isinstance(model.output, Classes):
+        rows = align_rows(table, model, index)
         return Coverage.measure(axes, rows, np.zeros(len(rows), np.intp), 1)
-    labels = table.target.labels
-    assert labels is not None  # noqa: S101 - a model of classes
-    places = {label: place for place, label in enumerate(model.output.labels)}
-    numbers = np.array([places.get(label, 0) for label in labels], np.intp)
-    values = table.target.values if index is None else table.target.values[index]
-    return Coverage.measure(axes, rows, numbers[values], len(model.output.labels))
+    known = keep_known(table, model, index)
+    numbers = number_classes(table, model)[table.target.values[known]]
+    rows = align_rows(table, model, known)
+    return Coverage.measure(axes, rows, numbers, len(model.output.labels))
+
+
+def number_classes(table: Table, model: Model) -> NDArray[np.intp]:
+    """Give the number that a model has for each class of a table; -1 if it knows none."""
+    known = list(model.output.labels) if isinstance(model.output, Classes) else []
+    return np.array(
+        [known.index(x) if x in known else -1 for x in table.target.labels or ()], np.intp
+    )
+
+
+def keep_known(table: Table, model: Model, index: NDArray[np.intp] | None) -> NDArray[np.intp]:
+    """Give the rows whose class a model knows: those held out may have others."""
+    chosen = np.arange(len(table)) if index is None else index
+    if table.target.labels is None:
+        return chosen
+    known = number_classes(table, model)[table.target.values[chosen]] >= 0
+    return np.asarray(chosen[known])
 
 
 def _round_points(model: Model, table: Table, index: NDArray[np.intp], most: int) -> Model:

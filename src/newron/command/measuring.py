@@ -94,8 +94,10 @@ class Measurement:
 
     Attributes
     ----------
-    n_rows, n_folds : int
-        No folds: the rows were held out.
+    index : ndarray
+        The rows that were measured on, of the table.
+    n_folds : int
+        0: these rows were held out.
     scores : dict
         For the network and its rivals, the share of rows that are right, or the mean
         distance of amounts.
@@ -105,11 +107,16 @@ class Measurement:
         For each class, how many rows have it, and how many of them got another.
     """
 
-    n_rows: int
+    index: NDArray[np.intp]
     n_folds: int
     scores: dict[str, Estimate]
     explained: float | None = None
     missed: dict[Any, tuple[int, int]] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were measured on."""
+        return len(self.index)
 
 
 NETWORK = "network"
@@ -137,9 +144,10 @@ def measure(
     truth = table.target.values[order]
     answers = {name: np.concatenate(each) for name, each in said.items()}
     if table.target.labels is None:
-        measured = _judge_amounts(truth, answers, plan.folds)
+        scores, more = _judge_amounts(truth, answers)
     else:
-        measured = _judge_classes(table.target.labels, truth, answers, plan.folds)
+        scores, more = _judge_classes(table.target.labels, truth, answers)
+    measured = Measurement(order, plan.folds, scores, **more)
     return measured, model if plan.share else None
 
 
@@ -171,8 +179,8 @@ def _predict(model: Model, table: Table, index: NDArray[np.intp]) -> NDArray[Any
 
 
 def _judge_classes(
-    labels: Sequence[Label], truth: NDArray[Any], answers: dict[str, NDArray[Any]], folds: int
-) -> Measurement:
+    labels: Sequence[Label], truth: NDArray[Any], answers: dict[str, NDArray[Any]]
+) -> tuple[dict[str, Estimate], dict[str, Any]]:
     scores = {
         name: find_interval(int((said == truth).sum()), len(truth))
         for name, said in answers.items()
@@ -182,7 +190,7 @@ def _judge_classes(
         label: (int((truth == c).sum()), int((wrong & (truth == c)).sum()))
         for c, label in enumerate(labels)
     }
-    return Measurement(len(truth), folds, scores, missed=missed)
+    return scores, {"missed": missed}
 
 
 def find_interval(right: int, n: int) -> Estimate:
@@ -197,16 +205,18 @@ def find_interval(right: int, n: int) -> Estimate:
     p, more = right / n, _Z * _Z / n
     middle = (p + more / 2.0) / (1.0 + more)
     half = _Z * math.sqrt(p * (1.0 - p) / n + more / (4.0 * n)) / (1.0 + more)
-    return Estimate(p, max(middle - half, 0.0), min(middle + half, 1.0))
+    # At both ends rounding would leave a little between.
+    low = 0.0 if right == 0 else middle - half
+    return Estimate(p, low, 1.0 if right == n else middle + half)
 
 
 def _judge_amounts(
-    truth: NDArray[Any], answers: dict[str, NDArray[Any]], folds: int
-) -> Measurement:
+    truth: NDArray[Any], answers: dict[str, NDArray[Any]]
+) -> tuple[dict[str, Estimate], dict[str, Any]]:
     scores = {name: _find_mean(np.abs(said - truth)) for name, said in answers.items()}
     rest = float(((answers[NETWORK] - truth) ** 2).sum())
     whole = float(((truth - truth.mean()) ** 2).sum())
-    return Measurement(len(truth), folds, scores, 1.0 - rest / whole if whole else 0.0)
+    return scores, {"explained": 1.0 - rest / whole if whole else 0.0}
 
 
 def _find_mean(distances: Floats) -> Estimate:

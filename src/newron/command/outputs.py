@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from newron.command.files import check_free, stage_folder
 from newron.command.reading import find_card, write_card
 from newron.command.rules import to_text
+from newron.errors import InputError
 from newron.figures import draw
 from newron.model import Model
 from newron.rules import RuleSet
 
 __all__ = ["Outputs"]
 
-MODEL, FIGURE = "model.json", "network.svg"
+MODEL, FIGURE, REPORT = "model.json", "network.svg", "report.html"
 CARD, RULES, SHAPES = "card.txt", "rules.txt", "shapes.txt"
+_REPORTED = "open it in a browser: rules, network, every row"
 
 
 @dataclass(frozen=True)
@@ -27,19 +29,22 @@ class Outputs:
     ----------
     path : Path
         A folder, or the model's file where the name ends in ``.json``.
+    report : Path, optional
+        Where the report goes; by default into the folder.
     more : tuple of str
-        Names of further files.
+        Names of further files of the folder.
     force : bool
         Whether to overwrite what exists.
     """
 
     path: Path
+    report: Path | None = None
     more: tuple[str, ...] = ()
     force: bool = False
 
     @property
     def alone(self) -> bool:
-        """Whether the model alone is written."""
+        """Whether the model is written without a folder."""
         return self.path.suffix == ".json"
 
     @property
@@ -47,34 +52,65 @@ class Outputs:
         """The model's file."""
         return self.path if self.alone else self.path / MODEL
 
+    def locate(self, written: Iterable[str]) -> list[str]:
+        """Give the paths of files as :meth:`write` names them."""
+        apart = {str(self.path), str(self.report)}
+        return [name if name in apart else str(self.path / name) for name in written]
+
     def check(self) -> None:
         """Refuse to overwrite, before time is spent."""
-        if self.alone or not self.path.is_dir():
-            check_free([self.path], force=self.force)
+        paths = [] if self.report is None else [self.report]
+        if self.alone:
+            paths.append(self.path)
+        elif self.path.is_dir():
+            names = (MODEL, FIGURE, REPORT, CARD, RULES, SHAPES, *self.more)
+            paths += [self.path / name for name in names]
+        elif self.path.exists():
+            raise InputError(f"{self.path}: expected a folder or a name in .json, got a file")
         else:
-            names = (MODEL, FIGURE, CARD, RULES, SHAPES, *self.more)
-            check_free([self.path / name for name in names], force=self.force)
+            paths.append(self.path)
+        check_free(paths, force=self.force)
 
     def write(
-        self, model: Model, rules: RuleSet | None, more: Mapping[str, str] | None = None
+        self,
+        model: Model,
+        rules: RuleSet | None,
+        write_report: Callable[[Path], None],
+        more: Mapping[str, str] | None = None,
     ) -> dict[str, str]:
         """Write all files or none; give their names, and what they are.
 
-        ``more`` has the content of further files.
+        ``write_report`` writes the report to a path, ``more`` has the content of further
+        files.
         """
         self.check()
         if self.alone:
             model.save(self.path)
-            return {self.path.name: "the model"}
+            written = {str(self.path): "the model"}
+        else:
+            written = self._write_folder(model, rules, write_report, more or {})
+        if self.report is not None:
+            write_report(self.report)
+            written = {str(self.report): _REPORTED, **written}
+        return written
+
+    def _write_folder(
+        self,
+        model: Model,
+        rules: RuleSet | None,
+        write_report: Callable[[Path], None],
+        more: Mapping[str, str],
+    ) -> dict[str, str]:
         text, told, what = _write_text(model, rules)
         with stage_folder(self.path, force=self.force) as stage:
-            (stage / text).write_text(told, encoding="utf-8")
+            for name, content in {text: told, **more}.items():
+                (stage / name).write_text(content, encoding="utf-8")
             draw(model).save(stage / FIGURE)
             model.save(stage / MODEL)
-            for name, content in (more or {}).items():
-                (stage / name).write_text(content, encoding="utf-8")
-        written = {text: what, FIGURE: "the figure", MODEL: "the model"}
-        return {**written, **dict.fromkeys(more or {}, "")}
+            if self.report is None:
+                write_report(stage / REPORT)
+        written = {text: what, FIGURE: "the figure", MODEL: "the model", **dict.fromkeys(more, "")}
+        return written if self.report is not None else {REPORT: _REPORTED, **written}
 
 
 def _write_text(model: Model, rules: RuleSet | None) -> tuple[str, str, str]:

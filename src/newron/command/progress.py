@@ -46,12 +46,14 @@ class Stage:
             f"  {self._told}   " if self._told else "  ",
             dim(seconds),
         ]
-        return make_text(console, *parts)
+        line = make_text(console, *parts)
+        line.no_wrap, line.overflow = True, "crop"  # a bar is drawn over, line by line
+        return line
 
 
 @contextmanager
-def show_stage(page: Page, name: str) -> Iterator[Stage]:
-    """Show a stage while it lasts. Its line stays, unless it fails."""
+def show_stage(page: Page, name: str, *, stays: bool = True) -> Iterator[Stage]:
+    """Show a stage while it lasts. Its line stays, unless it fails or is not to."""
     stage = Stage(page, name)
     live = _start_live(page, stage)
     try:
@@ -59,15 +61,15 @@ def show_stage(page: Page, name: str) -> Iterator[Stage]:
         stage.ended = True
     finally:
         if live is not None:
-            live.transient = not stage.ended
+            live.transient = not (stage.ended and stays)
             live.stop()
-    if live is None and page.talks:
+    if live is None and page.talks and stays:
         page.error_console.print(stage)
 
 
 def _start_live(page: Page, stage: Stage) -> Live | None:
     console = page.error_console
-    if not page.talks or not console.is_terminal:
+    if not page.talks or not console.is_terminal or console.is_dumb_terminal:
         return None
     from rich.live import Live
 

@@ -204,10 +204,7 @@ def _tell_missed(fitted: Fitted) -> str:
 def tell_files(page: Page, outputs: Outputs, written: Mapping[str, str]) -> None:
     """Print where the files are, and what they are."""
     page.line()
-    if outputs.alone:
-        page.line(bold(f"  Written to {outputs.path}"))
-        return
-    page.line(bold(f"  Written to {outputs.path}/"))
+    page.line(bold("  Written" if outputs.alone else f"  Written to {outputs.path}/"))
     width = max(map(len, written))
     for name, what in written.items():
         page.line(f"    {name:{width}}   ", dim(what))
@@ -234,7 +231,6 @@ def _tell_next(page: Page, fitted: Fitted, outputs: Outputs) -> None:
 
 def _to_dict(fitted: Fitted, outputs: Outputs, written: Mapping[str, str]) -> dict[str, Any]:
     table, model = fitted.table, fitted.model
-    names = [outputs.path] if outputs.alone else [outputs.path / name for name in written]
     return {
         "data": str(fitted.source.path),
         "form": fitted.source.form,
@@ -258,7 +254,7 @@ def _to_dict(fitted: Fitted, outputs: Outputs, written: Mapping[str, str]) -> di
         "rules": None if fitted.rules is None else fitted.rules.to_text(notes=False),
         "proof": None if fitted.rules is None else to_dict(fitted.rules.proof),
         "seconds": round(fitted.seconds, 3),
-        "files": [str(name) for name in names],
+        "files": outputs.locate(written),
     }
 
 

@@ -81,13 +81,18 @@ class Page:
 
     Parameters
     ----------
+    command : str
+        The command line, as it was given.
     quiet : bool
         Whether to keep back all that was not asked for.
     as_json : bool
         Whether the result is JSON; then nothing else goes to standard output.
     """
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+    def __init__(
+        self, command: str = "newron", *, quiet: bool = False, as_json: bool = False
+    ) -> None:
+        self.command = command
         self.quiet = quiet
         self.as_json = as_json
         self._out = _open_console(sys.stdout)
@@ -126,7 +131,8 @@ class Page:
 
     def record(self, kind: str, text: str, after: str = "") -> None:
         """Print a sign and what it says, wrapped beside it; ``after`` is grey."""
-        word, style = _SIGNS[kind]
+        sign, style = _SIGNS[kind]
+        word = encode_text(self._out.file, sign)
         width = max(_LABEL, len(word) + 2)
         whole = f"{text} {after}".rstrip()
         room = max(self.width - width - 2, 20)

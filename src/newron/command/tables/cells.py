@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,16 +59,27 @@ class Reading:
         """Give cells as numbers, NaN for gaps; None if one of them is something else."""
         if isinstance(cells, np.ndarray):
             return cells
-        try:
-            numbers = np.array(list(map(float, cells)))
-        except (TypeError, ValueError, OverflowError):
-            return self._read_each(cells)
-        # Nearly always Python reads all of them as we would.
-        return self._read_each(cells) if self._is_doubtful(cells) else numbers
+        # Most columns are numbers alone, and most others have the usual gaps besides.
+        for values in (cells, map(self._words.__getitem__, cells)):
+            try:
+                numbers = np.fromiter(map(float, values), np.float64, len(cells))
+            except (TypeError, ValueError, OverflowError):
+                continue
+            return self._read_each(cells) if self._is_doubtful(cells) else numbers
+        return self._read_each(cells)
+
+    @cached_property
+    def _words(self) -> _Words:
+        return _Words(dict.fromkeys(self.gaps, math.nan))
 
     def _is_doubtful(self, cells: Sequence[Any]) -> bool:
-        texts = [cell for cell in cells if isinstance(cell, str)]
-        return (self.typed and bool(texts)) or "_" in "".join(texts)
+        """Tell whether cells may be what Python takes for numbers and we do not."""
+        if self.typed:
+            return any(isinstance(cell, str) for cell in cells)
+        try:
+            return "_" in "".join(cells)
+        except TypeError:  # not all of them are texts
+            return any("_" in cell for cell in cells if isinstance(cell, str))
 
     def _read_each(self, cells: Sequence[Any]) -> Floats | None:
         numbers = np.empty(len(cells))
@@ -77,6 +89,13 @@ class Reading:
                 return None
             numbers[i] = number
         return numbers
+
+
+class _Words(dict[Any, Any]):
+    """What cells mean; those that it does not know, themselves."""
+
+    def __missing__(self, cell: Any) -> Any:
+        return cell
 
 
 def read_number(cell: Any, *, comma: bool = False) -> float | None:

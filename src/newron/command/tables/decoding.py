@@ -13,7 +13,15 @@ from typing import BinaryIO, TextIO
 
 from newron.errors import InputError
 
-__all__ = ["FALLBACK", "SAMPLE", "Fallback", "guess_encoding", "open_bytes", "open_text"]
+__all__ = [
+    "FALLBACK",
+    "SAMPLE",
+    "Fallback",
+    "decode_sample",
+    "guess_encoding",
+    "open_bytes",
+    "open_text",
+]
 
 SAMPLE = 65_536  # bytes that are looked at to find out what a file is
 _GZIP = b"\x1f\x8b"
@@ -71,6 +79,11 @@ def guess_encoding(sample: bytes) -> str:
     if max(even, odd) > len(sample) // 4 and min(even, odd) < max(even, odd) // 4:
         return "utf-16-be" if even > odd else "utf-16-le"
     return "utf-8"
+
+
+def decode_sample(sample: bytes, encoding: str) -> str:
+    """Give the first bytes of a file as text, as the whole of it will be read."""
+    return sample.decode(encoding, _ERRORS if encoding.startswith("utf-8") else "replace")
 
 
 @contextmanager

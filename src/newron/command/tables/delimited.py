@@ -10,7 +10,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from newron.command.tables.decoding import FALLBACK, SAMPLE, guess_encoding, open_text
+from newron.command.tables.decoding import (
+    FALLBACK,
+    SAMPLE,
+    decode_sample,
+    guess_encoding,
+    open_text,
+)
 from newron.command.tables.source import BATCH_ROWS, Batch, Source, check_names, tell_row
 from newron.errors import InputError
 
@@ -30,7 +36,7 @@ class DelimitedSource(Source):
     def __init__(self, path: Path, sample: bytes) -> None:
         self.path = path
         self._encoding = guess_encoding(sample)
-        text = sample.decode(self._encoding, "replace")
+        text = decode_sample(sample, self._encoding)
         if "\0" in text:
             raise InputError(
                 f"{path}: expected a table as CSV, JSON lines, Parquet or Arrow, got a binary file"

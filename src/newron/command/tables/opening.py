@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from newron.command.tables.arrow import ArrowSource
-from newron.command.tables.decoding import SAMPLE, guess_encoding, open_bytes
+from newron.command.tables.decoding import SAMPLE, decode_sample, guess_encoding, open_bytes
 from newron.command.tables.delimited import DelimitedSource
 from newron.command.tables.lines import LinesSource
 from newron.command.tables.source import Source
@@ -48,5 +48,4 @@ def open_table(path: Path) -> Source:
 
 def _looks_like_json(sample: bytes) -> bool:
     """Tell whether a text begins with a JSON object, or with a list of them."""
-    text = sample.decode(guess_encoding(sample), "replace")
-    return _JSON.match(text) is not None
+    return _JSON.match(decode_sample(sample, guess_encoding(sample))) is not None

@@ -17,7 +17,7 @@ from newron.errors import InputError
 
 __all__ = ["BATCH_ROWS", "Batch", "Cells", "Source", "check_names", "tell_row"]
 
-BATCH_ROWS = 20_000
+BATCH_ROWS = 2000  # few enough for their texts to stay in the cache of a core
 
 # Texts of a CSV file; texts, numbers and None of other files; or an array of numbers.
 Cells = Sequence[Any] | NDArray[np.float64]

@@ -1,0 +1,82 @@
+"""``newron export``: a model in another language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newron.command.options import Force, ModelFile
+from newron.command.terminal import Page
+from newron.errors import InputError
+
+if TYPE_CHECKING:
+    from newron.exports import Export
+
+EXAMPLES = (
+    ("newron export model.json --to sql", "to standard output"),
+    ("newron export model.json --to sql --dialect postgres --table patients -o model.sql", ""),
+    ("newron export model.json --to sql --rules", "CASE WHEN, for people"),
+    ("newron export model.json --to onnx -o model.onnx", ""),
+    ("newron export model.json --to c -o model.h", "one header, C99"),
+)
+_TARGETS = "sql|onnx|python|c|javascript"
+
+
+def run(
+    page: Page,
+    model: ModelFile,
+    to: Annotated[str, typer.Option("--to", metavar=_TARGETS, help="Which language.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What the model is called there.")
+    ] = None,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Bring the rules of a crisp network along.")
+    ] = False,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--dialect",
+            metavar="NAME",
+            help="The database of SQL: duckdb, postgres, sqlite, spark, bigquery, snowflake, tsql.",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="The table that SQL reads.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep", metavar="COLUMN", help="A column that SQL gives too; may be repeated."
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a model as SQL, ONNX, Python, C or JavaScript, with the same answers."""
+    from newron.command.files import check_free
+    from newron.exports import export
+    from newron.model import load
+
+    if output is not None:
+        check_free([output], force=force)
+    how: dict[str, Any] = {"name": name, "rules": rules}
+    if to == "sql":
+        how |= {"dialect": dialect, "table": table, "keep": keep or ()}
+    elif dialect or table or keep:
+        raise InputError(f"--dialect, --table, --keep: expected --to sql, got --to {to}")
+    made = export(load(model), to, **how)
+    if output is not None:
+        made.save(output)
+        page.say(f"written to {output}")
+    else:
+        _print(page, made)
+
+
+def _print(page: Page, made: Export) -> None:
+    if made.suffix == ".onnx":
+        raise InputError("--to onnx: expected a file to write to, got none; name it with -o")
+    page.print_whole(made.text)

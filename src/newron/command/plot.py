@@ -1,0 +1,84 @@
+"""``newron plot``: a network as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newron.command.options import Force, Missing, ModelFile
+from newron.command.terminal import Page
+from newron.errors import InputError
+
+EXAMPLES = (
+    ("newron plot model.json -o network.svg", ""),
+    ("newron plot model.json -o network.pdf --data table.csv", "with the rows below the axes"),
+    ("newron plot model.json -o row.png --data table.csv --row 17", "one row's way"),
+)
+_LAYOUTS, _THEMES = ("auto", "layered", "scorecard", "folded"), ("auto", "light", "dark")
+
+
+def run(
+    page: Page,
+    model: ModelFile,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="The picture: its name ends in .svg, .png or .pdf.",
+        ),
+    ] = Path("network.svg"),
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DATA", help="A table whose rows are drawn too."),
+    ] = None,
+    row: Annotated[
+        int | None,
+        typer.Option("--row", "-r", metavar="N", min=1, help="Draw this row of DATA, from 1 on."),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="A heading.")] = None,
+    layout: Annotated[
+        str, typer.Option("--layout", metavar="|".join(_LAYOUTS), help="How it is laid out.")
+    ] = "auto",
+    theme: Annotated[
+        str, typer.Option("--theme", metavar="|".join(_THEMES), help="Its colours.")
+    ] = "auto",
+    missing: Missing = None,
+    force: Force = False,
+) -> None:
+    """Draw a network so that every function can be read.
+
+    PNG and PDF need the extra figures: pip install "newron-ian[figures]".
+    """
+    from newron.command.files import check_free
+    from newron.figures import draw
+    from newron.model import load
+
+    check_free([output], force=force)
+    network = load(model)
+    rows: Any = None
+    shown: Any = None
+    if data is not None:
+        rows, shown = _read(page, network, data, row, missing or [])
+    elif row is not None:
+        raise InputError("--row: expected --data beside it, got none")
+    figure = draw(network, rows, row=shown, title=title, layout=layout, theme=theme)  # type: ignore[arg-type]
+    figure.save(output)
+    if page.as_json:
+        sizes = {"width": figure.width, "height": figure.height, "layout": figure.layout}
+        page.data({"file": str(output), **sizes, "functions": figure.n_drawn})
+    page.say(f"written to {output}")
+
+
+def _read(page: Page, network: Any, data: Path, row: int | None, missing: list[str]) -> Any:
+    """Give the rows of a table, and one of them by the names of its columns."""
+    from newron.command.decoding import decode_row, decode_rows, read_row, read_rows
+
+    rows, _ = read_rows(page, data, network, missing)
+    shown = (
+        None if row is None else decode_row(network, read_row(page, data, network, row, missing))
+    )
+    return decode_rows(network, rows), shown

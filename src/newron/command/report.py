@@ -1,0 +1,90 @@
+"""``newron report``: a model as one HTML file, for people who know the subject."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newron.command.options import DataFile, Force, Missing, ModelFile
+from newron.command.terminal import Page
+
+EXAMPLES = (
+    ("newron report model.json table.csv -o report.html --target disease", ""),
+    ("newron report model.json table.csv -t disease --noun patient", "what a row is"),
+    ("newron report model.json table.csv -t disease --seen 0", "rows that it has not seen"),
+)
+
+
+def run(
+    page: Page,
+    model: ModelFile,
+    data: DataFile,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")
+    ] = Path("report.html"),
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="What is right; without it nothing is said of how good the model is.",
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="A headline.")
+    ] = None,
+    noun: Annotated[
+        str, typer.Option("--noun", metavar="WORD", help="What a row is, such as patient.")
+    ] = "row",
+    purpose: Annotated[
+        str, typer.Option("--purpose", metavar="TEXT", help="What the model is for.")
+    ] = "",
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fix", metavar="COLUMN", help="An input that does not change; may be repeated."
+        ),
+    ] = None,
+    seen: Annotated[
+        int | None,
+        typer.Option(
+            "--seen",
+            metavar="N",
+            min=0,
+            help="How many of the rows it was trained on, if you know.",
+        ),
+    ] = None,
+    missing: Missing = None,
+    force: Force = False,
+) -> None:
+    """Write a model as a page: what it says, how good it is, its rules, the network to try.
+
+    The page is one file, opens from disk and asks for nothing.
+    """
+    from newron.command.decoding import decode_rows, read_rows
+    from newron.command.files import check_free
+    from newron.model import load
+    from newron.report import write
+
+    check_free([output], force=force)
+    network = load(model)
+    rows, truth = read_rows(page, data, network, missing or [], target)
+    write(
+        network,
+        output,
+        decode_rows(network, rows),
+        truth,
+        title=title,
+        target=target or "",
+        noun=noun,
+        source=data.name,
+        purpose=purpose,
+        fixed=fix or [],
+        seen=seen,
+    )
+    if page.as_json:
+        page.data({"file": str(output), "rows": len(rows)})
+    page.say(f"written to {output}")

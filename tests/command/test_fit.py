@@ -1,0 +1,273 @@
+"""``newron fit``: what it prints, measures and writes."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import newron
+from command.models import make_table, write_csv
+from newron.command.learning import Settings, align_rows, learn
+from newron.command.tables import Wanted, load_table, open_table
+
+QUICK = ("--recipe", "gradient", "--hidden", "0", "--folds", "2", "--jobs", "1")
+
+
+@pytest.fixture
+def table(tmp_path):
+    write_csv(tmp_path / "table.csv", make_table(120))
+    return "table.csv"
+
+
+def make_amounts(n=80):
+    rng = np.random.default_rng(0)
+    rows = [["x", "kind", "price"]]
+    for _ in range(n):
+        x, kind = rng.uniform(0, 10), "ab"[int(rng.integers(2))]
+        rows.append([f"{x:.2f}", kind, f"{3.0 * (x > 5) + 2.0 * (kind == 'b') + 0.5:.2f}"])
+    return rows
+
+
+class TestWhatIsTold:
+    def test_the_table_and_its_target(self, run, table):
+        done = run("fit", table, "--target", "sick", *QUICK)
+        assert done.exit_code == 0, done.output
+        head, kinds = done.stdout.splitlines()[:2]
+        assert re.fullmatch(
+            rf"newron {newron.__version__} · table\.csv: 120 rows, 2 inputs, "
+            r"target sick \(\d+ yes, \d+ no\)",
+            head,
+        )
+        assert kinds == "  1 number, 1 category · 6 values missing: age 6"
+
+    def test_how_right_it_is_and_how_that_was_measured(self, run, table):
+        out = run("fit", table, "-t", "sick", *QUICK).stdout
+        found = re.search(
+            r"Right for ([\d.]+) % of new rows, 95 % interval ([\d.]+) to ([\d.]+)\.", out
+        )
+        value, low, high = map(float, found.groups())
+        assert 85.0 < value <= 100.0
+        assert low < value <= high
+        assert "Measured in 2 folds; the network below is trained on all 120 rows." in out
+        assert re.search(r"    always “yes” +├─*●─*┤ +\d\d\.\d", out)
+        assert "logistic regression" in out
+
+    def test_the_rules_their_proof_and_the_files(self, run, table, tmp_path):
+        out = run("fit", table, "-t", "sick", *QUICK).stdout
+        assert re.search(
+            r"✓ proved +the text of the rules equals the network on all \d+ cells", out
+        )
+        for name in ("report.html", "rules.txt", "network.svg", "model.json"):
+            assert re.search(rf"^    {re.escape(name)} ", out, re.MULTILINE)
+            assert (tmp_path / "table-newron" / name).stat().st_size > 100
+        assert {file.name for file in tmp_path.iterdir()} == {"table.csv", "table-newron"}
+        assert "newron explain table-newron/model.json table.csv --row 1" in out
+
+    def test_progress_goes_to_standard_error_a_line_at_the_end_of_each_stage(self, run, table):
+        lines = run("fit", table, "-t", "sick", *QUICK).stderr.splitlines()
+        assert [line.split("━")[0].strip() for line in lines] == ["2 folds", "final fit"]
+        assert re.fullmatch(r"  2 folds        ━{24}  2 of 2   [\d.]+ s", lines[0])
+
+    def test_what_is_left_out_and_noted(self, run, tmp_path):
+        rows = make_table(120)
+        rows = [[*row, "note" if i == 0 else f"text {i}"] for i, row in enumerate(rows)]
+        rows[5][2] = ""
+        write_csv(tmp_path / "t.csv", rows)
+        out = run("fit", "t.csv", "-t", "sick", *QUICK).stdout
+        assert "  left out   note: 120 different texts in 120 rows" in out
+        assert "  ! note     1 row has no sick: left out" in out
+
+    def test_quiet_prints_nothing(self, run, table):
+        assert run("fit", table, "-t", "sick", *QUICK, "--quiet").output == ""
+
+    def test_json_tells_all_of_it(self, run, table, tmp_path):
+        done = run("fit", table, "-t", "sick", *QUICK, "--json")
+        assert done.stderr == ""
+        told = json.loads(done.stdout)
+        assert told["rows"] == 120
+        assert told["inputs"][1]["categories"] == ["blue", "green", "red"]
+        assert told["missing"] == {"age": 6}
+        assert set(told["measured"]["scores"]) == {"network", "logistic regression", "constant"}
+        assert told["proof"]["equal"] is True
+        assert all((tmp_path / name).is_file() for name in told["files"])
+        model = newron.load(tmp_path / "table-newron/model.json")
+        assert told["fingerprint"] == model.fingerprint
+
+    def test_narrow_terminals_get_no_chart(self, run, table, monkeypatch):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", "70")
+        out = run("fit", table, "-t", "sick", *QUICK).stdout
+        plain = re.sub(r"\x1b\[[\d;]*m", "", out)
+        assert "├" not in plain
+        assert "\x1b[1m" in out
+
+    def test_no_colour_if_somebody_wants_none(self, run, table, monkeypatch):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("NO_COLOR", "1")
+        out = run("fit", table, "-t", "sick", *QUICK).stdout
+        assert not re.search(r"\x1b\[(3|9)\d", out)
+
+
+class TestWhatIsTrained:
+    def test_the_model_speaks_the_language_of_the_table(self, run, table, tmp_path):
+        run("fit", table, "-t", "sick", *QUICK, "-o", "model.json", "--quiet")
+        model = newron.load(tmp_path / "model.json")
+        assert model.schema.names == ("age", "colour")
+        assert model.schema.columns[1].categories == ("blue", "green", "red")
+        assert model.predict([[75.0, "blue"], [25.0, "red"], [25.0, "blue"]]).tolist() == [
+            "yes", "yes", "no",
+        ]  # fmt: skip
+
+    def test_a_score_card_has_whole_points(self, run, tmp_path):
+        rng = np.random.default_rng(1)
+        names = [f"x{i}" for i in range(6)]
+        X = rng.integers(0, 4, size=(300, 6))
+        y = (X @ [3, 2, 2, 1, 1, 1] + rng.normal(size=300)) >= 15
+        rows = [[*map(str, x), "ny"[int(c)]] for x, c in zip(X, y, strict=True)]
+        write_csv(tmp_path / "t.csv", [[*names, "c"], *rows])
+        words = ("fit", "t.csv", "-t", "c", "--recipe", "gradient", "--hidden", "0", "--test", "0")
+        out = run(*words, "--points", "3").stdout
+        assert "No hidden layer: a score card." in out
+        assert "Not measured" in out
+        points = re.findall(r"^    x\d .*([+−]\d+)$", out, re.MULTILINE)
+        assert len(points) >= 5
+        assert {abs(int(p.replace("−", "-"))) for p in points} <= {1, 2, 3}
+        assert re.search(r"sum ≥ −?\d+: y, otherwise n", out)
+        assert re.search(r"points +(−?\d+ +)+│", out)
+        proof = run("prove", "t-newron/model.json", "t-newron/card.txt")
+        assert proof.exit_code == 0
+        assert "✓ proved" in proof.stdout
+
+    def test_held_out_rows_are_not_trained_on(self, tmp_path, table):
+        from newron.command.measuring import measure, plan_measurement
+
+        loaded = load_table(open_table(tmp_path / table), Wanted("sick"))
+        settings = Settings(recipe="gradient", hidden=(), jobs=1)
+        plan = plan_measurement(loaded, None, 0.25)
+        measured, model = measure(loaded, settings, plan, lambda *_: None)
+        assert measured.n_rows == 30
+        rest = np.setdiff1d(np.arange(120), measured.index)
+        assert learn(loaded, settings, rest) == model
+
+    def test_the_share_held_out_is_told(self, run, table):
+        words = ("fit", table, "-t", "sick", *QUICK[:4], "--test", "0.25")
+        out = run(*words).stdout
+        assert "Measured on 30 rows held out; the network below is trained on the other 90" in out
+
+    def test_amounts(self, run, tmp_path):
+        write_csv(tmp_path / "t.csv", make_amounts())
+        done = run("fit", "t.csv", "-t", "price", *QUICK)
+        assert done.exit_code == 0, done.output
+        assert "target price (amounts, 0.5 to 5.5)" in done.stdout
+        assert re.search(r"Off by [\d.]+ on average for new rows, 95 % interval", done.stdout)
+        assert "Explains" in done.stdout
+        assert "ridge regression" in done.stdout
+        assert newron.load(tmp_path / "t-newron/model.json").output.names == ("price",)
+
+    def test_smooth_networks_tell_their_shapes(self, run, table, tmp_path):
+        done = run("fit", table, "-t", "sick", *QUICK, "--processing", "sigmoid")
+        assert "What each function does" in done.stdout
+        assert "proved" not in done.stdout
+        assert (tmp_path / "table-newron/shapes.txt").is_file()
+
+    def test_several_classes(self, run, tmp_path):
+        rows = [["x", "y"], *([str(i), "abc"[i // 20]] for i in range(60))]
+        write_csv(tmp_path / "t.csv", rows)
+        done = run("fit", "t.csv", "-t", "y", *QUICK)
+        assert done.exit_code == 0, done.output
+        assert "always “a”" in done.stdout
+
+    def test_the_same_seed_gives_the_same_model(self, run, table, tmp_path):
+        for name in ("a.json", "b.json"):
+            run("fit", table, "-t", "sick", *QUICK, "-o", name, "-q", "--seed", "3")
+        assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+    def test_categories_that_a_fold_lacks_are_missing_to_its_network(self, tmp_path):
+        rows = [
+            ["c", "y"],
+            *(["ab"[i % 2], "ny"[i % 2]] for i in range(40)),
+            ["z", "y"],
+            ["z", "n"],
+        ]
+        loaded = load_table(open_table(write_csv(tmp_path / "t.csv", rows)), Wanted("y"))
+        model = learn(loaded, Settings(recipe="gradient", hidden=(), jobs=1), np.arange(40))
+        assert model.schema.columns[0].categories == ("a", "b")
+        aligned = align_rows(loaded, model)
+        np.testing.assert_array_equal(aligned[38:, 0], [0.0, 1.0, np.nan, np.nan])
+
+    def test_a_column_of_categories_that_is_all_gaps_in_some_rows_stays_one(self, tmp_path):
+        rows = [["x", "c", "y"], *([str(i), "", "ny"[i % 2]] for i in range(40)), ["1", "z", "y"]]
+        loaded = load_table(open_table(write_csv(tmp_path / "t.csv", rows)), Wanted("y"))
+        model = learn(loaded, Settings(recipe="gradient", hidden=(), jobs=1), np.arange(40))
+        assert model.schema.columns[1].categories == ()
+        assert np.isnan(align_rows(loaded, model)[:, 1]).all()
+
+
+class TestWhatIsWritten:
+    def test_a_model_alone_and_a_report_elsewhere(self, run, table, tmp_path):
+        words = ("fit", table, "-t", "sick", *QUICK, "-o", "m.json", "--report", "r.html")
+        assert "m.json   the model" in run(*words).stdout
+        assert {file.name for file in tmp_path.iterdir()} == {"table.csv", "m.json", "r.html"}
+        assert "newron fit table.csv -t sick" in (tmp_path / "r.html").read_text("utf-8")
+
+    def test_nothing_is_overwritten_and_no_time_is_spent_to_find_out(
+        self, run, refused, table, tmp_path
+    ):
+        folder = tmp_path / "table-newron"
+        folder.mkdir()
+        (folder / "model.json").write_text("mine")
+        told = refused("fit", table, "-t", "sick", *QUICK)
+        assert told.startswith("table-newron/model.json exists")
+        (folder / "other.txt").write_text("mine too")
+        assert run("fit", table, "-t", "sick", *QUICK, "--force").exit_code == 0
+        newron.load(folder / "model.json")
+        assert (folder / "other.txt").read_text() == "mine too"
+
+    def test_nothing_is_half_written(self, refused, table, monkeypatch):
+        def fail(*_, **__):
+            raise OSError(28, "No space left on device", "network.svg")
+
+        monkeypatch.setattr("newron.figures.figure.Figure.save", fail)
+        told = refused("fit", table, "-t", "sick", *QUICK, "-q")
+        assert told == "network.svg: No space left on device"
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["-t", "sic"], "expected the target 'sic', got none; did you mean 'sick'?"),
+            ([], "Missing option '--target'"),
+            (["-t", "sick", "--folds", "2", "--test", "0.2"], "--folds or --test, got both"),
+            (["-t", "sick", "--folds", "1"], "--folds: expected 0, or 2 to 120"),
+            (["-t", "sick", "--test", "1"], "--test: expected a share"),
+            (["-t", "sick", "--test", "nonsense"], "--test"),
+            (["-t", "sick", "--hidden", "4,x"], "--hidden: expected numbers such as 4,2"),
+            (["-t", "sick", "--hidden", "0,4"], "--hidden: expected numbers such as 4,2"),
+            (["-t", "sick", "--processing", "step"], "--processing: expected"),
+            (["-t", "sick", "--recipe", "soup"], "--recipe: expected default"),
+            (["-t", "sick", "--class-weight", "x"], "--class-weight: expected balanced"),
+            (["-t", "sick", "--drop", "colou"], "did you mean 'colour'?"),
+            (["-t", "sick", "-o", "table.csv"], "expected a folder or a name in .json"),
+            (["-t", "sick", "-o", "nowhere/m.json"], "got none; make it"),
+            (["-t", "sick", "--report", "nowhere/r.html"], "got none; make it"),
+        ],
+    )
+    def test_what_cannot_be_is_told_in_one_line(self, refused, table, words, message):
+        assert message in refused("fit", table, "-q", *words)
+
+    @pytest.mark.parametrize("rows", [2, 8])
+    def test_few_rows_are_trained_on_and_not_measured(self, run, tmp_path, rows):
+        body = [[str(i), "ny"[i % 2]] for i in range(rows)]
+        write_csv(tmp_path / "t.csv", [["x", "y"], *body])
+        done = run("fit", "t.csv", "-t", "y", "--recipe", "gradient", "--hidden", "0")
+        assert done.exit_code == 0, done.output
+        assert "Not measured" in done.stdout
+
+    def test_a_class_of_one_row_can_be_held_out(self, run, tmp_path):
+        rows = [["x", "y"], *([str(i), "ab"[i % 2]] for i in range(40)), ["7", "c"]]
+        write_csv(tmp_path / "t.csv", rows)
+        words = ("fit", "t.csv", "-t", "y", "--recipe", "gradient", "--hidden", "0")
+        assert run(*words, "--test", "0.5").exit_code == 0
+        assert run(*words, "--folds", "3", "--force").exit_code == 0

@@ -1,0 +1,167 @@
+"""``newron predict``."""
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from command.models import make_amounts, make_card, make_table, write_csv
+from newron.command.tables import delimited
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write a model and a table of 60 rows; give their names and what is right."""
+    model, rows = make_card(), make_table()
+    model.save(tmp_path / "model.json")
+    write_csv(tmp_path / "table.csv", rows)
+    table = [[float(age) if age else None, colour] for age, colour, _ in rows[1:]]
+    return "model.json", "table.csv", model, table
+
+
+def read_csv(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_predictions_come_in_order_with_a_header(run, files):
+    model, data, network, table = files
+    done = run("predict", model, data)
+    assert done.exit_code == 0
+    header, *said = done.stdout.splitlines()
+    assert header == "prediction"
+    assert said == network.predict(table).tolist()
+    assert done.stderr == ""
+
+
+def test_batches_do_not_matter(run, files, monkeypatch):
+    model, data, _, _ = files
+    whole = run("predict", model, data, "--proba").stdout
+    monkeypatch.setattr(delimited, "BATCH_ROWS", 7)
+    assert run("predict", model, data, "--proba").stdout == whole
+
+
+def test_probabilities_have_all_their_digits(run, files):
+    model, data, network, table = files
+    rows = read_csv(run("predict", model, data, "--proba").stdout)
+    assert list(rows[0]) == ["prediction", "probability_no", "probability_yes"]
+    said = [[float(row["probability_no"]), float(row["probability_yes"])] for row in rows]
+    np.testing.assert_array_equal(said, network.predict_proba(table))
+
+
+def test_columns_can_be_kept_and_others_are_ignored(run, files):
+    model, data, _, _ = files
+    rows = read_csv(run("predict", model, data, "--keep", "sick", "--keep", "age").stdout)
+    assert list(rows[0]) == ["sick", "age", "prediction"]
+    assert [row["sick"] for row in rows] == [row[2] for row in make_table()[1:]]
+
+
+def test_a_file_is_written_and_told_on_standard_error(run, files, tmp_path):
+    model, data, _, _ = files
+    done = run("predict", model, data, "-o", "out.csv")
+    assert done.stdout == ""
+    assert "60 rows" in done.stderr
+    assert "written to out.csv" in done.stderr
+    assert (tmp_path / "out.csv").read_text() == run("predict", model, data).stdout
+    assert run("predict", model, data, "-o", "quiet.csv", "--quiet").output == ""
+
+
+def test_json_lines_and_gzip_by_the_name_of_the_file(run, files, tmp_path):
+    model, data, network, table = files
+    run("predict", model, data, "-o", "out.jsonl.gz", "--proba")
+    lines = gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()).decode().splitlines()
+    said = [json.loads(line) for line in lines]
+    assert [one["prediction"] for one in said] == network.predict(table).tolist()
+    assert run("predict", model, data, "--proba", "--json").stdout.splitlines() == lines
+
+
+def test_amounts(run, tmp_path):
+    model = make_amounts()
+    model.save(tmp_path / "model.json")
+    write_csv(tmp_path / "t.csv", [["y", "x"], ["1", "2"], ["3.5", "4"]])
+    rows = read_csv(run("predict", "model.json", "t.csv").stdout)
+    expected = model.predict([[2.0, 1.0], [4.0, 3.5]])
+    np.testing.assert_array_equal([float(row["prediction"]) for row in rows], expected)
+
+
+def test_parquet_gives_the_same(run, files, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    model, data, _, table = files
+    ages, colours = zip(*table, strict=True)
+    pq.write_table(pa.table({"id": range(60), "colour": colours, "age": ages}), "t.parquet")
+    done = run("predict", model, "t.parquet", "--keep", "id", "--keep", "age")
+    rows = read_csv(done.stdout)
+    assert [row["id"] for row in rows] == [str(i) for i in range(60)]
+    assert [row["age"] for row in rows] == [row[0] for row in make_table()[1:]]
+    assert [row["prediction"] for row in rows] == run("predict", model, data).stdout.split()[1:]
+
+
+def test_unknown_categories_are_told_and_read_as_missing(run, files, tmp_path):
+    model, _, network, _ = files
+    write_csv(tmp_path / "t.csv", [["age", "colour"], ["60", "violet"], ["30", "violet"]])
+    done = run("predict", model, "t.csv", "--quiet")
+    assert done.stdout.split()[1:] == network.predict([[60.0, None], [30.0, None]]).tolist()
+    assert "unknown categories in 2 rows, such as 'violet'" in done.stderr
+
+
+def test_hostile_names_come_through(run, tmp_path):
+    from dataclasses import replace
+
+    from newron.model import Classes, Model, Schema
+
+    card, name, label = make_card(), 'a"; DROP TABLE t; --\n,', '\'); --\n"x", ü'
+    columns = [replace(card.schema.columns[0], name=name), card.schema.columns[1]]
+    Model(Schema(tuple(columns)), card.layers, Classes(("no", label))).save(tmp_path / "m.json")
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([[name, "colour"], ["60", "red"]])
+    done = run("predict", "m.json", "t.csv", "--keep", name, "--proba")
+    header, row = csv.reader(done.stdout.splitlines(keepends=True))
+    assert header == [name, "prediction", "probability_no", f"probability_{label}"]
+    assert row[:2] == ["60", label]
+
+
+class TestRefusals:
+    def test_files_are_not_overwritten(self, refused, run, files, tmp_path):
+        model, data, _, _ = files
+        (tmp_path / "out.csv").write_text("mine")
+        assert "--force" in refused("predict", model, data, "-o", "out.csv")
+        assert (tmp_path / "out.csv").read_text() == "mine"
+        assert run("predict", model, data, "-o", "out.csv", "--force").exit_code == 0
+        assert (tmp_path / "out.csv").read_text().startswith("prediction\n")
+
+    def test_nothing_is_half_written(self, refused, files, tmp_path, monkeypatch):
+        monkeypatch.setattr(delimited, "BATCH_ROWS", 7)
+        rows = make_table()
+        rows[40][0] = "old"
+        write_csv(tmp_path / "bad.csv", rows)
+        told = refused("predict", files[0], "bad.csv", "-o", "out.csv")
+        assert told.startswith("bad.csv, row 40 (counted from 1, after the header), column 'age'")
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["model.json", "nothing.csv"], "expected a file, got none"),
+            (["nothing.json", "table.csv"], "nothing.json: No such file or directory"),
+            (["table.csv", "table.csv"], "expected a model in JSON"),
+            (["model.json", "table.csv", "--keep", "sic"], "did you mean 'sick'?"),
+            (["model.json", "table.csv", "--keep", "age", "--keep", "age"], "not written yet"),
+            (["model.json", "table.csv", "-o", "nowhere/out.csv"], "got none; make it"),
+            (["model.json", "table.csv", "-o", "."], "got a folder"),
+            (["model.json"], "Missing argument"),
+            (["model.json", "table.csv", "--nonsense"], "No such option"),
+        ],
+    )
+    def test_what_cannot_be_is_told_in_one_line(self, refused, files, words, message):
+        assert message in refused("predict", *words)
+
+    def test_amounts_have_no_probabilities(self, refused, tmp_path):
+        make_amounts().save(tmp_path / "model.json")
+        write_csv(tmp_path / "t.csv", [["y", "x"], ["1", "2"]])
+        assert "--proba" in refused("predict", "model.json", "t.csv", "--proba")
+
+    def test_a_column_that_lacks(self, refused, files, tmp_path):
+        write_csv(tmp_path / "t.csv", [["age"], ["1"]])
+        assert "expected a column 'colour', got none" in refused("predict", files[0], "t.csv")

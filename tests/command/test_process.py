@@ -1,0 +1,91 @@
+"""The command as a process: exit codes, streams, signals, pipes."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from command.models import make_card, make_table, write_csv
+
+
+def hear_interrupts():
+    """Hear Ctrl-C also where tests run in the background, which ignores it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def start(tmp_path):
+    make_card().save(tmp_path / "m.json")
+    write_csv(tmp_path / "t.csv", make_table())
+    started = []
+
+    def start_process(*words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "newron", *words], preexec_fn=hear_interrupts,
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield start_process
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def test_results_and_the_rest_go_apart_without_colours(start):
+    process = start("predict", "m.json", "t.csv", "--proba")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert out.splitlines()[0] == b"prediction,probability_no,probability_yes"
+    assert b"\x1b" not in out + err
+
+
+def test_an_error_has_exit_code_2_and_leaves_standard_output_empty(start):
+    process = start("fit", "t.csv", "--target", "nothing")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert out == b""
+    assert err.startswith(b"newron: t.csv: expected the target 'nothing', got none; ")
+
+
+def test_ctrl_c_leaves_no_file(start, tmp_path):
+    with (tmp_path / "long.csv").open("w") as file:
+        file.write("age,colour\n" + "51,red\n" * 3_000_000)
+    before = {file.name for file in tmp_path.iterdir()}
+    process = start("predict", "m.json", "long.csv", "-o", "out.csv")
+    end = time.monotonic() + 60
+    while {file.name for file in tmp_path.iterdir()} == before:  # until it writes
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == b"newron: interrupted: nothing was written"
+    assert {file.name for file in tmp_path.iterdir()} == before
+
+
+def test_training_is_interrupted_too(start, tmp_path):
+    process = start("fit", "t.csv", "-t", "sick", "--recipe", "gradient", "--folds", "60")
+    assert process.stdout.readline().startswith(b"newron ")  # it has begun
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert {file.name for file in tmp_path.iterdir()} == {"m.json", "t.csv"}
+
+
+def test_a_reader_that_goes_away_is_no_error(start, tmp_path):
+    with (tmp_path / "long.csv").open("w") as file:
+        file.write("age,colour\n" + "51,red\n" * 200_000)
+    process = start("predict", "m.json", "long.csv")
+    process.stdout.readline()
+    process.stdout.close()
+    err = process.stderr.read()
+    assert process.wait(timeout=60) == 141
+    assert err == b""
