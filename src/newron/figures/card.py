@@ -211,7 +211,8 @@ def _place_risks(
 
 def list_totals(neuron: Neuron, most: int) -> list[float]:
     """Give totals to tell the probability of: whole ones around the limit, or even steps."""
-    step = 1.0 if neuron.whole else _find_step((neuron.high - neuron.low) / (most - 1))
+    whole = all(function.whole for function in (*neuron.functions, *neuron.folded))
+    step = 1.0 if whole else _find_step((neuron.high - neuron.low) / (most - 1))
     first = math.ceil(neuron.low / step - 1e-9)
     last = math.floor(neuron.high / step + 1e-9)
     middle = math.ceil(neuron.centre / step)

@@ -123,6 +123,11 @@ class Function:
         return (self,)
 
     @property
+    def whole(self) -> bool:
+        """Whether it adds whole points or nothing."""
+        return self.crisp and self.weight == round(self.weight)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What it does, in words."""
         return (str(self.shape),)
@@ -165,6 +170,11 @@ class Joint(Function):
     def on(self) -> bool:
         """Whether one of them is on."""
         return any(member.on for member in self.members)
+
+    @property
+    def whole(self) -> bool:
+        """Whether they add whole points or nothing."""
+        return all(member.whole for member in self.members)
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -118,7 +118,8 @@ def _place_row(
     for k, function in enumerate(functions):
         _place_tile(scene, function, MARGIN + k % per_line * _STEP, y + k // per_line * _PITCH)
     if neuron.folded or neuron.n_left_out:
-        _place_chip(scene, neuron, end, y + height / 2 - 47)
+        x = MARGIN + min(len(functions), per_line) * _STEP
+        _place_chip(scene, neuron, x, y + height / 2 - 47)
     return height
 
 

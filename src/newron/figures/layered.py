@@ -10,6 +10,7 @@ from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.metrics import measure
 from newron.figures.palette import SIZES
 from newron.figures.parts import (
+    LEAST_NAME,
     MARGIN,
     WIDTH,
     add_activation,
@@ -43,7 +44,7 @@ _HIDDEN = 46.0  # the plot of a hidden activation
 _LEAST_GAP, _MOST_GAP = 26.0, 52.0
 _LEAST_TILE, _MOST_TILE = 118.0, 220.0
 _LEAST_WIDTH = 760.0
-_MOST_NAME, _MOST_VALUE = 180.0, 84.0
+_MOST_NAME, _LEAST_VALUE, _MOST_VALUE = 180.0, 20.0, 84.0
 _TOP = 132.0
 
 Port = tuple[float, float]
@@ -310,8 +311,12 @@ def _place_value(scene: Scene, diagram: Diagram, function: Function, frame: Fram
     one = diagram.inputs[function.signal]
     if one.value is None:
         return 0.0
+    needed = measure(f" {function.reading}", SIZES["cond"], bold=True) + LEAST_NAME + 8
+    room = min(frame.width / 3, frame.width - needed)
+    if room < _LEAST_VALUE:
+        return 0.0
     key: Attributes = {"data-val": one.index}
-    at, room = (frame.right, frame.y - 6), frame.width / 3
+    at = frame.right, frame.y - 6
     label = place_label(*at, one.value, "cond", room, "", key, anchor="end")
     scene.add(label)
     return label.width + 8

@@ -30,6 +30,7 @@ from newron.model.arithmetic import Floats, sigmoid
 from newron.reading.sentence import shorten
 
 __all__ = [
+    "LEAST_NAME",
     "MARGIN",
     "SYMBOLS",
     "WIDTH",
@@ -61,7 +62,7 @@ WIDTH, MARGIN = 1200.0, 28.0
 SYMBOLS = {"sum": "Σ", "mean": "mean", "min": "min", "max": "max", "product": "Π"}
 _WORDS = {"sum": "sum", "mean": "mean", "min": "least", "max": "greatest", "product": "product"}
 _LINE = 18.0
-_LEAST_NAME = 34.0  # what must be left of a name, for it to be cut
+LEAST_NAME = 34.0  # what must be left of a name, for it to be cut
 
 
 def place_label(
@@ -86,7 +87,7 @@ def place_head(function: Function, x: float, y: float, room: float) -> Label:
     size = SIZES["cond"]
     text, rest = function.head, f" {function.reading}"
     left = room - measure(rest, size, bold=True)
-    if measure(text, size, bold=True) > room and left >= _LEAST_NAME:
+    if measure(text, size, bold=True) > room and left >= LEAST_NAME:
         text = fit(function.name, left, size, bold=True) + rest
     shown = fit(text, room, size, bold=True)
     return Label(x, y, shown, "cond", style="b", title=function.head)
@@ -106,12 +107,21 @@ def add_sum(scene: Scene, neuron: Neuron, frame: Frame, *, caption: str = "") ->
         size = "sum" if len(symbol) == 1 else "head"
         scene.add(Label(middle, frame.middle + 8, symbol, size, "middle", "c-green"))
     else:
-        total = fit(write_total(neuron), frame.width - 6, SIZES["out"], bold=True)
+        total = _fit_total(neuron, frame.width - 6)
         scene.add(Label(middle, frame.middle - 9, symbol, "head", "middle", "c-green"))
         key: Attributes = {"data-sum": neuron.key}
         scene.add(Label(middle, frame.middle + 18, total, "out", "middle", attributes=key))
     if caption:
         scene.add(Label(middle, frame.bottom + 15, caption, "tick", "middle", "m"))
+
+
+def _fit_total(neuron: Neuron, room: float) -> str:
+    """Write the aggregate for the row, with fewer digits where they do not fit."""
+    total = 0.0 if neuron.stage is None else neuron.stage.total
+    for text in (write_total(neuron), shorten(total), shorten(total, 2)):
+        if measure(text, SIZES["out"], bold=True) <= room:
+            return text
+    return fit(text, room, SIZES["out"], bold=True)
 
 
 def write_total(neuron: Neuron) -> str:

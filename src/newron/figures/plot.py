@@ -223,7 +223,8 @@ def _place_labels(shelf: _Shelf, scale: Scale, members: Sequence[bool]) -> None:
         for text, label in zip(texts, labels, strict=True)
     ):
         high = [label for label, on in pairs if on]
-        text = f"{len(high)} of {len(labels)} categories"
+        share = "" if len(high) == len(labels) else f"{len(high)} of "
+        text = f"{share}{len(labels)} categories"
         text = fit(text, scale.end - scale.frame.x, SIZES["tick"], bold=True)
         middle = (scale.frame.x + scale.end) / 2
         shelf.place(middle, text, bold=True, title=", ".join(high))

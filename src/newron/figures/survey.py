@@ -107,7 +107,7 @@ def count_points(card: ScoreCard) -> Model:
 def tell_points(diagram: Diagram, unit: float) -> Diagram:
     """Give the diagram of a network with points for weights, which weigh so much in log odds."""
     last = tuple(
-        replace(neuron, whole=all(_is_whole(f) for f in (*neuron.functions, *neuron.folded)))
+        replace(neuron, whole=all(f.whole for f in (*neuron.functions, *neuron.folded)))
         for neuron in diagram.layers[-1]
     )
     outcome = diagram.outcome
@@ -115,10 +115,6 @@ def tell_points(diagram: Diagram, unit: float) -> Diagram:
         share = float(sigmoid(np.array(unit * outcome.scores[0])))
         outcome = replace(outcome, probabilities=(1.0 - share, share))
     return replace(diagram, layers=(*diagram.layers[:-1], last), unit=unit, outcome=outcome)
-
-
-def _is_whole(function: Function) -> bool:
-    return function.crisp and function.weight == round(function.weight)
 
 
 class _DiagramReader:

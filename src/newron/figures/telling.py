@@ -40,7 +40,7 @@ def find_marks(shape: Shape, crisp: bool) -> tuple[Mark, ...]:
         places = shape.between or ()
     elif shape.kind == "wave":
         places = tuple(place for place, _ in shape.turns)
-    elif shape.threshold is not None:
+    elif shape.threshold is not None and shape.has_place:
         places = (shape.threshold,)
     inside = sorted({p for p in places if shape.low <= p <= shape.high})
     exact = crisp or shape.kind == "hinge"
