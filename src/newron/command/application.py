@@ -148,7 +148,7 @@ def register(name: str, run: Callable[..., int | None], examples: Sequence[Examp
 
 def _tell_examples(examples: Sequence[Example]) -> str:
     width = max(len(line) for line, _ in examples)
-    lines = [f"  {line:{width}}  {what}".rstrip() for line, what in examples]
+    lines = [f"  {line:{width}}  # {what}" if what else f"  {line}" for line, what in examples]
     # The sign keeps the parser from filling the lines.
     return "\n".join(["\b", "Examples:", *lines])
 

@@ -124,15 +124,29 @@ def _show_risks(page: Page, card: ScoreCard) -> None:
         return
     risks = card.list_risks()
     width = max(5, *(len(write_number(total)) + 2 for total, _ in risks))
-    step = -(-len(risks) * width // (page.width - 12))
     totals, shares = "", ""
-    for total, risk in risks[::step]:
+    for total, risk in _thin(risks, card.threshold, (page.width - 14) // width):
         bar = " │" if total >= card.threshold and "│" not in totals and totals else ""
         totals += bar + write_number(total).rjust(width - len(bar))
         shares += bar + f"{100 * risk:.0f}".rjust(width - len(bar))
     page.line()
     page.line("    ", dim("points  "), totals)
     page.line("    ", dim("risk %  "), shares)
+
+
+def _thin(
+    risks: list[tuple[Fraction, float]], threshold: Fraction, most: int
+) -> list[tuple[Fraction, float]]:
+    """Leave as many totals as there is room for, the first at the threshold or over it among them.
+
+    Examples
+    --------
+    >>> [int(total) for total, _ in _thin([(Fraction(k), 0.5) for k in range(9)], Fraction(3), 5)]
+    [1, 3, 5, 7]
+    """
+    step = -(-len(risks) // most)
+    above = sum(total < threshold for total, _ in risks)
+    return risks[above % step :: step]
 
 
 # ---- lists of rules ----

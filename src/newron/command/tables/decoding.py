@@ -74,9 +74,9 @@ def guess_encoding(sample: bytes) -> str:
     for mark, name in _MARKS:
         if sample.startswith(mark):
             return name
-    # Without a mark, ASCII in UTF-16 has a zero in every other byte.
+    # Without a mark, ASCII in UTF-16 has a zero in every other byte, and in no others.
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if max(even, odd) > len(sample) // 4 and min(even, odd) < max(even, odd) // 4:
+    if max(even, odd) > 0.4 * len(sample) and min(even, odd) <= 0.1 * max(even, odd):
         return "utf-16-be" if even > odd else "utf-16-le"
     return "utf-8"
 
