@@ -16,6 +16,7 @@ from rules.networks import make_monk2, make_step
 
 CC = shutil.which("cc")
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O0")
+N_MODELS = 24
 MOST_ROWS = 25
 
 pytestmark = pytest.mark.skipif(CC is None, reason="no C compiler is installed")
@@ -104,7 +105,7 @@ def make_jobs(cases):
 
 
 def test_scores_probabilities_and_classes_have_the_same_bits(tmp_path):
-    cases = make_cases(36)
+    cases = make_cases(N_MODELS)
     for case, lines in zip(cases, run(tmp_path, make_jobs(cases)), strict=True):
         check(case, lines)
 
@@ -116,7 +117,7 @@ def has_fused() -> bool:
 
 @pytest.mark.skipif(not has_fused(), reason="the processor has no fused multiply-add")
 def test_a_compiler_that_may_fuse_multiply_and_add_does_not(tmp_path):
-    cases = make_cases(36)[2:12]
+    cases = make_cases(N_MODELS)[2:12]
     lines = run(tmp_path, make_jobs(cases), ("-std=gnu99", "-O2", "-mfma", "-ffp-contract=fast"))
     for case, told in zip(cases, lines, strict=True):
         check(case, told)

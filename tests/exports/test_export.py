@@ -139,7 +139,7 @@ class TestDefinitions:
     def test_every_definition_is_used_by_some_model(self):
         used = {
             part.name
-            for case in make_cases(36)
+            for case in make_cases(24)
             for expression in make_program(case.model).expressions
             for part in walk(expression)
             if isinstance(part, Call)

@@ -10,6 +10,8 @@ from newron.exports.labels import has_text, tell_label
 from newron.model import Classes, Column, Model, Schema
 from rules.networks import make_monk2, make_step
 
+N_MODELS = 24
+
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -48,7 +50,7 @@ class TestEquality:
     @pytest.fixture(scope="class")
     @staticmethod
     def answers():
-        return [(case, ask(case.model, case.table)) for case in make_cases(24)]
+        return [(case, ask(case.model, case.table)) for case in make_cases(N_MODELS)]
 
     def test_scores_and_amounts_have_the_same_bits(self, answers):
         for case, said in answers:

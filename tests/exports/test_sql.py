@@ -19,7 +19,7 @@ from rules.networks import make_model as make_crisp
 from rules.networks import make_table as make_labels
 
 OPENERS = {"duckdb": open_duckdb, "sqlite": open_sqlite, "postgres": open_postgres}
-N_MODELS = 30
+N_MODELS = 24
 
 
 @pytest.fixture(scope="module", params=list(OPENERS))
@@ -121,8 +121,8 @@ class TestRules:
 
 
 MONK_HEAD = """\
--- MONK-2: a network of newron {version}, fingerprint
--- {fingerprint}. Made by a program: edits are lost.
+-- MONK-2: a network of newron {version},
+-- fingerprint {fingerprint}; made by a program, edits are lost.
 -- If exactly 2 of [a1 = 1; a2 = 1; a3 = 1; a4 = 1; a5 = 1; a6 = 1], then class 1
 -- Otherwise class 0
 --

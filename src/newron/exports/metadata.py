@@ -18,12 +18,12 @@ __all__ = ["describe_model", "describe_rules", "write_head"]
 
 def write_head(program: Program, name: str, mark: str) -> str:
     """Write which model this is, and what made it, as comments."""
-    return "\n".join(
-        [
-            f"{mark} {quote_note(name)}: a network of newron {__version__}, fingerprint",
-            f"{mark} {program.model.fingerprint}. Made by a program: edits are lost.",
-        ]
-    )
+    mine = program.model.fingerprint
+    lines = [
+        f"{mark} {quote_note(name)}: a network of newron {__version__},",
+        f"{mark} fingerprint {mine}; made by a program, edits are lost.",
+    ]
+    return "\n".join(lines)
 
 
 def describe_model(program: Program, name: str) -> dict[str, Any]:
