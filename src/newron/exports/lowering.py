@@ -38,6 +38,7 @@ from newron.exports.expression import (
 from newron.exports.magnitude import LARGEST, SMALLEST, Magnitudes
 from newron.exports.naming import Names
 from newron.exports.program import Program
+from newron.model.processing import get_processing
 
 __all__ = ["Block", "Habits", "Line", "Lowering", "lower_program", "read_names"]
 
@@ -86,11 +87,14 @@ class Habits:
 
 def lower_program(program: Program, names: Names, habits: Habits) -> tuple[list[Block], Lowering]:
     """Give the blocks of a program up to its scores, and what can lower the rest."""
-    lowering = Lowering(names, habits)
+    lowering, layers = Lowering(names, habits), program.model.layers
     blocks: list[Block] = []
     if program.ranks:
         blocks += lowering.lower_block("ranks", program.ranks)
     for number, stage in enumerate(program.stages, 1):
+        # A condition on a neuron may ask for the very value that it has: no rounding there.
+        crisp = any(get_processing(layer.processing).crisp for layer in layers[number:])
+        lowering.set_exact(habits.exact or crisp)
         functions = stage.functions
         if len(functions) > _MOST_COLUMNS and not collect_definitions(_list(functions)):
             lowering.place(functions)
@@ -157,9 +161,9 @@ class Lowering:
         """Give what a step has been lowered to."""
         return self._ready[key]
 
-    def loosen(self) -> None:
-        """Write e to a power by the database's function from now on."""
-        self._habits = replace(self._habits, exact=False)
+    def set_exact(self, exact: bool) -> None:
+        """Write e to a power by the model's own operations from now on, or by the database's."""
+        self._habits = replace(self._habits, exact=exact)
 
     # ---- expressions ----
 

@@ -114,7 +114,7 @@ class _Writer:
         program = self._program
         habits = Habits(exact, self._dialect.overflows, self._dialect.underflows)
         blocks, lowering = lower_program(program, self._names, habits)
-        lowering.loosen()  # the scores decide: probabilities may be rounded
+        lowering.set_exact(False)  # the scores decide: probabilities may be rounded
         for step in program.shares:
             blocks += lowering.lower_block(f"shares_{step.key.number + 1}", (step,))
         ready = [
