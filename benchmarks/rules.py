@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
+from benchmarks.learners import limit_time
 from benchmarks.report import Report, open_report
 from benchmarks.rivals import RIVALS, Rival, describe_rivals
 from benchmarks.tables import Split, draw, tell
@@ -37,6 +38,7 @@ VARIANTS = ("newron", "newron pruned", "newron short")
 SHORT = 2.0  # standard errors of the score's difference that a short network may lose
 GOAL_SEEDS, GOAL_TABLES, GOAL_SECONDS = 0.95, 15, 10.0
 PROOF_SECONDS = 60.0
+RIVAL_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,10 @@ def try_rival(
     outcome = Outcome([], [])
     for train, test in splits:
         try:
-            told = rival.learn(X, y, train, test)
+            with limit_time(RIVAL_SECONDS):
+                told = rival.learn(X, y, train, test)
+        except TimeoutError as error:
+            return str(error)
         except Exception as error:
             tell(f"{rival.name} failed: {type(error).__name__}: {error}")
             return "failed"
