@@ -8,22 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from newron.figures.diagram import Diagram, Function, Neuron
+from newron.figures.legend import add_heading, add_legend, wrap
 from newron.figures.metrics import fit, measure
+from newron.figures.outcome import add_activation, add_boxes, add_outcome
 from newron.figures.palette import SIZES
 from newron.figures.parts import (
     MARGIN,
     WIDTH,
-    add_activation,
-    add_boxes,
-    add_heading,
-    add_legend,
-    add_outcome,
     add_sum,
     caption_sum,
     leaving_width,
     place_label,
     tell_margin,
-    wrap,
 )
 from newron.figures.plot import Frame, draw_function, list_values
 from newron.figures.shapes import Attributes, Edge, Label, Line, Rect, Scene

@@ -13,11 +13,12 @@ from newron.figures.card import lay_card
 from newron.figures.diagram import Diagram
 from newron.figures.figure import Figure
 from newron.figures.folded import choose_strongest, lay_folded
+from newron.figures.joining import count_points, join_inputs, tell_points
 from newron.figures.layered import lay_layers
 from newron.figures.metrics import clean
 from newron.figures.narration import describe, tell_subtitle
 from newron.figures.narrow import lay_narrow, lay_narrow_card
-from newron.figures.survey import count_points, join_inputs, read_diagram, tell_points
+from newron.figures.survey import read_diagram
 from newron.figures.svg import write_svg
 from newron.model.model import Model
 from newron.reading.row import read_row

@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from newron.figures.diagram import Diagram, Function, Neuron
+from newron.figures.legend import add_heading, add_legend
 from newron.figures.metrics import split
+from newron.figures.outcome import add_activation, add_boxes, add_hidden_activation, add_outcome
 from newron.figures.palette import SIZES
 from newron.figures.parts import (
     MARGIN,
     WIDTH,
-    add_activation,
-    add_boxes,
-    add_heading,
-    add_hidden_activation,
-    add_legend,
-    add_outcome,
     add_sum,
     caption_sum,
     entering_width,

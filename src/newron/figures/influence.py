@@ -21,8 +21,9 @@ from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.reading.row import open_layers
 
-__all__ = ["estimate_influence", "measure_influence", "measure_together", "trace_neurons"]
+__all__ = ["FULL", "estimate_influence", "measure_influence", "measure_together", "trace_neurons"]
 
+FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
 _DIGITS = 9  # sums are added in another order here: a tie stays a tie
 _BLOCK = 65536  # rows that are evaluated at once
 

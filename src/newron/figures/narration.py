@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from newron.figures.diagram import Diagram
+from newron.figures.legend import tell_counts
 from newron.figures.metrics import clean
-from newron.figures.parts import SYMBOLS, tell_counts, write_limit, write_total
+from newron.figures.parts import (
+    SYMBOLS,
+    write_limit,
+    write_total,
+)
 from newron.figures.writing import write_amount, write_share
 
 __all__ = ["describe", "tell_subtitle"]

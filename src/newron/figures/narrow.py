@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from newron.figures.card import add_points, order_card
 from newron.figures.diagram import Diagram, Function, Neuron
+from newron.figures.legend import add_legend
+from newron.figures.outcome import add_activation, add_boxes, add_hidden_activation, add_outcome
 from newron.figures.parts import (
-    add_activation,
-    add_boxes,
-    add_hidden_activation,
-    add_legend,
-    add_outcome,
     add_sum,
     caption_sum,
     is_binary,

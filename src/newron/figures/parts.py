@@ -1,32 +1,13 @@
-"""Pieces that all layouts share: sums, activations, outcomes, heading and legend."""
+"""Pieces that all layouts share: labels that fit, sums, edges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-
-from newron.figures.diagram import Axis, Diagram, Function, Neuron
+from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.metrics import fit, measure
 from newron.figures.palette import SIZES, edge_width
-from newron.figures.plot import Frame, Scale, draw_rug, draw_ticks
-from newron.figures.shapes import (
-    Anchor,
-    Attributes,
-    Dot,
-    Edge,
-    Group,
-    Label,
-    Line,
-    Rect,
-    Scene,
-    Shape,
-)
-from newron.figures.telling import Mark
-from newron.figures.writing import write_amount, write_exact, write_share
-from newron.model.aggregation import activate
-from newron.model.arithmetic import Floats, sigmoid
+from newron.figures.plot import Frame
+from newron.figures.shapes import Anchor, Attributes, Label, Rect, Scene
+from newron.figures.writing import write_amount, write_exact
 from newron.reading.sentence import shorten
 
 __all__ = [
@@ -34,12 +15,6 @@ __all__ = [
     "MARGIN",
     "SYMBOLS",
     "WIDTH",
-    "add_activation",
-    "add_boxes",
-    "add_heading",
-    "add_hidden_activation",
-    "add_legend",
-    "add_outcome",
     "add_sum",
     "caption_sum",
     "entering_width",
@@ -50,18 +25,14 @@ __all__ = [
     "make_value",
     "place_head",
     "place_label",
-    "tell_counts",
     "tell_fold",
     "tell_margin",
-    "wrap",
     "write_limit",
     "write_total",
 ]
 
 WIDTH, MARGIN = 1200.0, 28.0
 SYMBOLS = {"sum": "Σ", "mean": "mean", "min": "min", "max": "max", "product": "Π"}
-_WORDS = {"sum": "sum", "mean": "mean", "min": "least", "max": "greatest", "product": "product"}
-_LINE = 18.0
 LEAST_NAME = 34.0  # what must be left of a name, for it to be cut
 
 
@@ -207,259 +178,3 @@ def leaving_width(function: Function) -> float:
 def entering_width(function: Function) -> float:
     """Give the width of the edge into it: the influence is the function's, not its input's."""
     return round(1.0 + 0.3 * (edge_width(function.strength) - 1.0), 2)
-
-
-# ---- activations ----
-
-
-def add_activation(scene: Scene, diagram: Diagram, neuron: Neuron, frame: Frame) -> None:
-    """Draw the red plot of two classes: the total on x, the probability of the second on y."""
-    marks: tuple[Mark, ...] = ()
-    if neuron.low <= neuron.centre <= neuron.high:
-        marks = (Mark(neuron.centre, shorten(neuron.centre, 4)),)
-    outcome = diagram.outcome
-    at = None
-    if outcome is not None and neuron.stage is not None:
-        at = neuron.stage.total, outcome.probabilities[1]
-    ends = ("100 %", "0 %") if frame.width > 90 else ("1", "0")
-    scene.add(_draw_activation(neuron, frame, lambda z: sigmoid(diagram.unit * z), marks, at, ends))
-
-
-def add_hidden_activation(scene: Scene, neuron: Neuron, frame: Frame) -> None:
-    """Draw the small red plot of a hidden neuron that is not just its sum."""
-    stage = neuron.stage
-    at = None if stage is None else (stage.total, stage.value)
-    scene.add(_draw_activation(neuron, frame, lambda z: activate(neuron.activation, z), (), at))
-    middle = frame.x + frame.width / 2
-    scene.add(Label(middle, frame.bottom + 13, neuron.activation, "tick", "middle", "m"))
-
-
-def _draw_activation(
-    neuron: Neuron,
-    frame: Frame,
-    apply: Callable[[Floats], Floats],
-    marks: Sequence[Mark],
-    at: tuple[float, float] | None,
-    ends: tuple[str, str] | None = None,
-) -> Group:
-    x = np.linspace(neuron.low, neuron.high, 81)
-    y = apply(x - neuron.centre)
-    low, high = (0.0, 1.0) if ends else (min(0.0, float(y.min())), max(float(y.max()), 1e-9))
-    scale = Scale(frame, Axis("", neuron.low, neuron.high, density=neuron.density), low, high)
-    zero = scale.y(0.0)
-    points = tuple((scale.x(a), scale.y(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True))
-    shapes: list[Shape] = [
-        Rect(frame.x, frame.y, frame.width, frame.height, "box-red"),
-        Line(((frame.x, zero), (frame.right, zero)), "axis-red"),
-    ]
-    if ends:
-        shapes += draw_rug(scale)
-        shapes += [
-            Line(((scale.x(m.place), frame.y), (scale.x(m.place), frame.bottom + 3)), "cut")
-            for m in marks
-        ]
-        shapes += draw_ticks(scale, marks)
-        shapes += [
-            Label(frame.x - 6, scale.y(value) + 4, text, "tick", "end", "m")
-            for value, text in zip((1.0, 0.0), ends, strict=True)
-        ]
-    shapes.append(Line(points, "curve-red"))
-    if at is not None:
-        shapes.append(Dot(scale.x(at[0]), scale.y(at[1]), 6.0 if ends else 4.0))
-    return Group({"class": "act", "data-act": neuron.key, **scale.attributes}, tuple(shapes))
-
-
-# ---- outcomes ----
-
-
-def add_outcome(
-    scene: Scene,
-    diagram: Diagram,
-    neuron: Neuron,
-    x: float,
-    y: float,
-    room: float,
-    anchor: Anchor = "middle",
-) -> float:
-    """Write what two classes come to for the row; without one, the rule. Give the y below."""
-    outcome = diagram.outcome
-    if outcome is None:
-        lines = [(f"{SYMBOLS[neuron.aggregation]} ≥ {write_limit(neuron)}:", "note", "m", "")]
-        lines += [(diagram.outputs[1], "name", "", ""), ("otherwise:", "note", "m", "")]
-        lines += [(diagram.outputs[0], "name", "", "")]
-    else:
-        name, share = diagram.outputs[outcome.chosen], outcome.probabilities[outcome.chosen]
-        lines = [
-            (name, "out", "", "class"),
-            (f"probability {write_share(share)}", "sub", "", "probability"),
-            (_tell_why(neuron, outcome.chosen), "note", "m", "why"),
-        ]
-    for text, size, style, key in lines:
-        y += SIZES[size] + 5
-        attributes: Attributes = {"data-out": key} if key else {}
-        scene.add(place_label(x, y, text, size, room, style, attributes, anchor=anchor))
-    return y
-
-
-def _tell_why(neuron: Neuron, chosen: int) -> str:
-    return f"{write_total(neuron)} {'≥' if chosen else '<'} {write_limit(neuron)}"
-
-
-def add_boxes(
-    scene: Scene,
-    diagram: Diagram,
-    places: Mapping[int, tuple[float, float]],
-    x: float,
-    width: float,
-    *,
-    tie: bool = True,
-) -> None:
-    """Draw a red box for some classes or amounts, beside their sums at these places.
-
-    Classes are tied together on the right: softmax looks at all of them.
-    """
-    for k, (port, y) in places.items():
-        name, outcome = diagram.outputs[k], diagram.outcome
-        chosen = outcome is not None and diagram.classes is not None and outcome.chosen == k
-        scene.add(Edge(port, y, x, y, 3.0, chosen, attributes={"data-class": k}))
-        scene.add(Rect(x, y - 34, width, 68, "box-red", 6.0))
-        scene.add(place_label(x + 10, y - 14, name, "name", width - 20))
-        if diagram.classes is None:
-            _fill_amount(scene, diagram, k, x, y, width)
-        else:
-            _fill_class(scene, diagram, k, x, y, width)
-    if tie and diagram.classes is not None:
-        _tie(scene, [y for _, y in places.values()], x + width)
-
-
-def _fill_class(scene: Scene, diagram: Diagram, k: int, x: float, y: float, width: float) -> None:
-    if diagram.outcome is None:
-        scene.add(place_label(x + 10, y + 8, "highest wins", "tick", width - 20, "m"))
-        return
-    share, room = diagram.outcome.probabilities[k], width - 20
-    where: Attributes = {"data-meter": k, "data-full": round(room, 1)}
-    scene.add(Rect(x + 10, y - 5, room, 9, "meter", 2.0))
-    scene.add(Rect(x + 10, y - 5, max(1.5, room * share), 9, "meter-on", 2.0, "", where))
-    key: Attributes = {"data-out": "probability", "data-class": k}
-    scene.add(Label(x + 10, y + 24, write_share(share), "out", attributes=key))
-
-
-def _fill_amount(scene: Scene, diagram: Diagram, k: int, x: float, y: float, width: float) -> None:
-    neuron = diagram.layers[-1][k]
-    if diagram.outcome is None:
-        ends = [write_amount(end - neuron.centre) for end in (neuron.low, neuron.high)]
-        text = f"{ends[0]} to {ends[1]}" if ends[0] != ends[1] else ends[0]
-        scene.add(place_label(x + 10, y + 8, text, "cond", width - 20))
-        return
-    key: Attributes = {"data-out": "amount", "data-class": k}
-    told = write_amount(diagram.outcome.scores[k])
-    scene.add(place_label(x + 10, y + 16, told, "out", width - 20, attributes=key))
-
-
-def _tie(scene: Scene, ys: Sequence[float], x: float) -> None:
-    scene.add(Line(((x, ys[0]), (x + 10, ys[0]), (x + 10, ys[-1]), (x, ys[-1])), "tie"))
-    for y in ys[1:-1]:
-        scene.add(Line(((x, y), (x + 10, y)), "tie"))
-
-
-# ---- around the network ----
-
-
-def add_heading(scene: Scene, diagram: Diagram) -> float:
-    """Write title and subtitle; give the y below."""
-    room = scene.width - 2 * MARGIN
-    scene.add(place_label(MARGIN, 42, diagram.title, "title", room))
-    y = 64.0
-    for line in wrap(diagram.subtitle, room, "sub"):
-        scene.add(Label(MARGIN, y, line, "sub", style="m"))
-        y += _LINE
-    return y
-
-
-def wrap(text: str, room: float, size: str) -> list[str]:
-    """Give a text in lines that fit."""
-    lines: list[str] = []
-    for word in text.split():
-        wider = f"{lines[-1]} {word}" if lines else word
-        if lines and measure(wider, SIZES[size]) <= room:
-            lines[-1] = wider
-        else:
-            lines.append(fit(word, room, SIZES[size]))
-    return lines
-
-
-@dataclass(frozen=True)
-class _Item:
-    kind: str
-    text: str
-
-
-def add_legend(scene: Scene, diagram: Diagram, y: float, left: float = MARGIN) -> float:
-    """Say what the signs mean and what is not drawn, in lines; give the y below."""
-    x, right = left, scene.width - left
-    for item in _list_items(diagram):
-        start = x + (0 if item.kind == "text" else 25)
-        if x > left and start + measure(item.text, SIZES["note"]) > right:
-            x, y = left, y + 22
-            start = x + (0 if item.kind == "text" else 25)
-        _draw_sign(scene, item.kind, x, y)
-        scene.add(place_label(start, y, item.text, "note", right - start, "m"))
-        x = start + measure(item.text, SIZES["note"]) + 20
-    return y
-
-
-def _list_items(diagram: Diagram) -> list[_Item]:
-    words = list(dict.fromkeys(_WORDS[neuron.aggregation] for neuron in diagram.neurons))
-    items = [
-        _Item("box-blue", "function of one input"),
-        _Item("box-green", " or ".join(words)),
-        _Item("box-red", "activation" if _has_activation(diagram) else "output"),
-    ]
-    if diagram.n_rows:
-        rows = "1 row" if diagram.n_rows == 1 else f"{diagram.n_rows} rows"
-        some = "them" if diagram.n_measured == diagram.n_rows else f"{diagram.n_measured} of them"
-        items += [_Item("rug", rows), _Item("edge", f"line width: influence on {some}")]
-    else:
-        items += [_Item("edge", "line width: size of the effect")]
-    items.append(_Item("text", tell_counts(diagram)))
-    if diagram.outcome is not None:
-        items.append(_Item("dot", f"{diagram.row_name}; strong lines: {_tell_strong(diagram)}"))
-    return items
-
-
-def _tell_strong(diagram: Diagram) -> str:
-    if diagram.is_crisp:
-        return "the condition holds"
-    bounded = [member.bounded for function in diagram.functions for member in function.members]
-    return "at least half-way up" if all(bounded) else "adds more than 0"
-
-
-def _has_activation(diagram: Diagram) -> bool:
-    hidden = any(neuron.activation != "identity" for neuron in diagram.neurons)
-    return hidden or diagram.classes is not None
-
-
-def tell_counts(diagram: Diagram) -> str:
-    """Say how many functions are drawn, folded and left out."""
-    n = diagram.n_drawn
-    told = [f"{n} function{'' if n == 1 else 's'} drawn"]
-    if diagram.n_folded:
-        told.append(f"{diagram.n_folded} small ones folded")
-    if diagram.n_left_out:
-        told.append(f"{diagram.n_left_out} without effect left out")
-    return ", ".join(told) if len(told) > 1 else f"{told[0]}, none left out"
-
-
-def _draw_sign(scene: Scene, kind: str, x: float, y: float) -> None:
-    if kind.startswith("box"):
-        scene.add(Rect(x, y - 10, 18, 12, kind))
-    elif kind == "rug":
-        scene.add(*(Rect(x + 3.6 * k, y - 9, 3, h, "rug", 0.0) for k, h in enumerate(_SIGN)))
-    elif kind == "edge":
-        scene.add(Edge(x, y - 7, x + 18, y - 7, 1.0, form="straight"))
-        scene.add(Edge(x, y - 1, x + 18, y - 1, 4.5, form="straight"))
-    elif kind == "dot":
-        scene.add(Dot(x + 9, y - 4))
-
-
-_SIGN = (3.0, 7.0, 10.0, 6.0, 4.0)

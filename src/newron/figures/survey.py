@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from newron.figures.diagram import Axis, Diagram, Function, Input, Joint, Neuron, Outcome
-from newron.figures.influence import (
-    estimate_influence,
-    measure_influence,
-    measure_together,
-    trace_neurons,
-)
-from newron.figures.telling import find_marks, is_count, tell_head, tell_input, tell_joint
+from newron.figures.diagram import Axis, Diagram, Function, Input, Neuron, Outcome
+from newron.figures.influence import FULL, estimate_influence, measure_influence
+from newron.figures.rows import Rows, count_values
+from newron.figures.telling import find_marks, is_count, tell_head, tell_input
 from newron.figures.writing import write_name
 from newron.model.aggregation import activate, combine_limits
-from newron.model.arithmetic import Floats, sigmoid
+from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
@@ -29,52 +23,11 @@ from newron.reading.condition import Conditions
 from newron.reading.curve import trace_function
 from newron.reading.path import Part, Reader, Stage
 from newron.reading.shapes import Shape, Shapes, read_shapes
-from newron.rules.scorecard import ScoreCard
 
-__all__ = ["count_points", "join_inputs", "read_diagram", "tell_points"]
+__all__ = ["read_diagram"]
 
-_BINS = 24
 _POINTS = 121
-_FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
-_MOST_WORK, _LEAST_ROWS = 400_000, 200  # functions times rows, to measure influence
 _MOST_VALUES = 12  # of an axis, to be drawn one by one
-
-
-@dataclass
-class _Rows:
-    """The given rows and what lies where in them; without rows, nothing does."""
-
-    model: Model
-    rows: Floats | None
-    few: Floats | None = field(init=False)
-    neurons: Floats | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.few = self.neurons = None
-        if self.rows is not None and len(self.rows):
-            self.few = self._take_some(self.rows)
-            self.neurons = trace_neurons(self.model, self.few)
-
-    def _take_some(self, rows: Floats) -> Floats:
-        """Give so many rows that a figure is drawn in time, always the same ones."""
-        most = max(_MOST_WORK // max(self.model.n_functions, 1), _LEAST_ROWS)
-        if len(rows) <= most:
-            return np.ascontiguousarray(rows, np.float64)
-        chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
-        return np.ascontiguousarray(rows[np.sort(chosen)], np.float64)
-
-    @property
-    def n_measured(self) -> int:
-        """On how many rows influence is measured."""
-        return 0 if self.few is None else len(self.few)
-
-    def get(self, signal: int) -> Floats | None:
-        """Give the values of a signal, gaps included."""
-        n = len(self.model.schema)
-        if self.rows is None or self.neurons is None:
-            return None
-        values = self.rows[:, signal] if signal < n else self.neurons[:, signal - n]
-        return np.asarray(values, np.float64)
 
 
 def read_diagram(
@@ -93,34 +46,10 @@ def read_diagram(
     return reader.read(title, max_inputs)
 
 
-def count_points(card: ScoreCard) -> Model:
-    """Give the network that a score card tells, with points for weights: the same decisions."""
-    told = card.rules.to_model()
-    last = told.layers[-1]
-    alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
-    centre = np.zeros(last.n_neurons) if last.centre is None else last.centre
-    unit = float(card.unit)
-    points = last.replace(alpha=np.round(alpha / unit, 9), centre=np.round(centre / unit, 9))
-    return Model(told.schema, [*told.layers[:-1], points], told.output)
-
-
-def tell_points(diagram: Diagram, unit: float) -> Diagram:
-    """Give the diagram of a network with points for weights, which weigh so much in log odds."""
-    last = tuple(
-        replace(neuron, whole=all(f.whole for f in (*neuron.functions, *neuron.folded)))
-        for neuron in diagram.layers[-1]
-    )
-    outcome = diagram.outcome
-    if outcome is not None:
-        share = float(sigmoid(np.array(unit * outcome.scores[0])))
-        outcome = replace(outcome, probabilities=(1.0 - share, share))
-    return replace(diagram, layers=(*diagram.layers[:-1], last), unit=unit, outcome=outcome)
-
-
 class _DiagramReader:
     def __init__(self, model: Model, rows: Floats | None, row: Floats | None) -> None:
         self.model = model
-        self.rows = _Rows(model, rows)
+        self.rows = Rows(model, rows)
         self.row = row
         self.shapes: Shapes = read_shapes(model)
         self.conditions = Conditions(model)
@@ -139,7 +68,7 @@ class _DiagramReader:
             weight = 1.0 if shape.weight is None else abs(shape.weight)
             size = weight * (shape.greatest - shape.least)
             sizes[shape.layer - 1].append(size if math.isfinite(size) else 0.0)
-        return [_FULL * found for found in estimate_influence([np.array(s) for s in sizes])]
+        return [FULL * found for found in estimate_influence([np.array(s) for s in sizes])]
 
     def read(self, title: str | None, max_inputs: int | None) -> Diagram:
         layers = []
@@ -239,7 +168,7 @@ class _DiagramReader:
         values = self.rows.get(signal)
         if values is None or layer.activation != "identity":
             return ()
-        return _count(values + centre, low, high)
+        return count_values(values + centre, low, high)
 
     # ---- functions ----
 
@@ -272,7 +201,7 @@ class _DiagramReader:
             min(low, high),
             max(low, high),
             influence,
-            influence / max(_FULL, self.strongest),
+            influence / max(FULL, self.strongest),
             crisp,
             bounded,
             part,
@@ -307,7 +236,7 @@ class _DiagramReader:
         density: tuple[int, ...] = ()
         if values is not None:
             n_missing = int(np.isnan(values).sum())
-            density = _count(values, column.low, column.high, few, len(labels))
+            density = count_values(values, column.low, column.high, few, len(labels))
         return Axis(
             write_name(column.name),
             column.low,
@@ -331,7 +260,7 @@ class _DiagramReader:
             few = tuple(float(k) for k in range(n + 1) if low <= k <= high)
             few = few if len(few) <= _MOST_VALUES else ()
         values = self.rows.get(signal)
-        density = () if values is None else _count(values, low, high, few)
+        density = () if values is None else count_values(values, low, high, few)
         return Axis(write_name(self.conditions.names[signal]), low, high, "", (), few, density)
 
 
@@ -370,26 +299,6 @@ def _place_points(axis: Axis, marks: Sequence[float]) -> Floats:
     return np.unique(places[(places >= low) & (places <= high)])
 
 
-def _count(
-    values: Floats,
-    low: float,
-    high: float,
-    few: Sequence[float] = (),
-    n_labels: int = 0,
-) -> tuple[int, ...]:
-    """Count values: by category, by value where they are few, or in equal parts of a range."""
-    known = values[np.isfinite(values)]
-    if n_labels:
-        inside = known[(known >= 0) & (known < n_labels)].astype(np.intp)
-        return tuple(np.bincount(inside, minlength=n_labels).tolist())
-    if len(few):
-        return tuple(int(np.sum(np.abs(known - value) <= 1e-9)) for value in few)
-    if not (math.isfinite(high - low) and high > low):
-        return ()
-    counts: NDArray[np.intp] = np.histogram(known, _BINS, (low, high))[0]
-    return tuple(counts.tolist())
-
-
 def _limit_inputs(diagram: Diagram, most: int) -> Diagram:
     """Fold the functions of all but the most influential inputs."""
     strength: dict[int, tuple[float, float]] = {}
@@ -403,59 +312,6 @@ def _limit_inputs(diagram: Diagram, most: int) -> Diagram:
         return [f for f in neuron.functions if f.signal in kept or f.signal not in diagram.inputs]
 
     return diagram.fold(choose)
-
-
-# ---- several functions of one input ----
-
-
-def join_inputs(diagram: Diagram, rows: Floats | None) -> Diagram:
-    """Make one curve of the functions of one input, where a single layer adds them up."""
-    (neuron,) = diagram.layers[0]
-    if neuron.aggregation not in ("sum", "mean"):
-        return diagram
-    groups: dict[int, list[Function]] = {}
-    for function in neuron.functions:
-        groups.setdefault(function.signal, []).append(function)
-    some = None if rows is None else _Rows(diagram.model, rows).few
-    joined = [
-        members[0] if len(members) == 1 else _join(diagram.model, members, some)
-        for members in groups.values()
-    ]
-    return replace(diagram, layers=((replace(neuron, functions=tuple(joined)),),))
-
-
-def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Joint:
-    first = members[0]
-    x = np.unique(np.concatenate([member.x for member in members]))
-    y = np.sum([np.interp(x, member.x, member.y) for member in members], axis=0)
-    gaps = [member.gap for member in members if member.gap is not None]
-    ends = [0.0, float(y.min()), float(y.max()), sum(gaps)]
-    marks = sorted({mark for member in members for mark in member.marks}, key=lambda m: m.place)
-    influence = max(member.influence for member in members)
-    if rows is not None:
-        influence = measure_together(model, rows, [m.shape.function for m in members])
-    return Joint(
-        first.shape,
-        first.signal,
-        first.axis,
-        first.name,
-        tell_joint(marks, [m.reading for m in members], first.axis.unit, crisp=first.crisp),
-        tuple(marks),
-        x,
-        y,
-        min(ends),
-        max(ends),
-        influence,
-        min(influence / _FULL, 1.0),
-        crisp=False,
-        bounded=False,
-        part=first.part,
-        place=first.place,
-        parts=tuple(members),
-    )
-
-
-# ---- names ----
 
 
 def _name_outputs(model: Model) -> list[str]:

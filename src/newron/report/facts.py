@@ -13,7 +13,8 @@ from newron.errors import InputError, ModelError
 from newron.figures.diagram import Diagram
 from newron.figures.drawing import draw
 from newron.figures.figure import Figure
-from newron.figures.survey import join_inputs, read_diagram
+from newron.figures.joining import join_inputs
+from newron.figures.survey import read_diagram
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
