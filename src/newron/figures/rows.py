@@ -1,0 +1,76 @@
+"""The given rows: what lies where in them, and a part of them to measure on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.figures.influence import trace_neurons
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+
+__all__ = ["Rows", "count_values"]
+
+_BINS = 24
+_MOST_WORK, _LEAST_ROWS = 400_000, 200  # functions times rows, to measure influence
+
+
+@dataclass
+class Rows:
+    """The given rows and what lies where in them; without rows, nothing does."""
+
+    model: Model
+    rows: Floats | None
+    few: Floats | None = field(init=False)
+    neurons: Floats | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.few = self.neurons = None
+        if self.rows is not None and len(self.rows):
+            self.few = self._take_some(self.rows)
+            self.neurons = trace_neurons(self.model, self.few)
+
+    def _take_some(self, rows: Floats) -> Floats:
+        """Give so many rows that a figure is drawn in time, always the same ones."""
+        most = max(_MOST_WORK // max(self.model.n_functions, 1), _LEAST_ROWS)
+        if len(rows) <= most:
+            return np.ascontiguousarray(rows, np.float64)
+        chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
+        return np.ascontiguousarray(rows[np.sort(chosen)], np.float64)
+
+    @property
+    def n_measured(self) -> int:
+        """On how many rows influence is measured."""
+        return 0 if self.few is None else len(self.few)
+
+    def get(self, signal: int) -> Floats | None:
+        """Give the values of a signal, gaps included."""
+        n = len(self.model.schema)
+        if self.rows is None or self.neurons is None:
+            return None
+        values = self.rows[:, signal] if signal < n else self.neurons[:, signal - n]
+        return np.asarray(values, np.float64)
+
+
+def count_values(
+    values: Floats,
+    low: float,
+    high: float,
+    few: Sequence[float] = (),
+    n_labels: int = 0,
+) -> tuple[int, ...]:
+    """Count values: by category, by value where they are few, or in equal parts of a range."""
+    known = values[np.isfinite(values)]
+    if n_labels:
+        inside = known[(known >= 0) & (known < n_labels)].astype(np.intp)
+        return tuple(np.bincount(inside, minlength=n_labels).tolist())
+    if len(few):
+        return tuple(int(np.sum(np.abs(known - value) <= 1e-9)) for value in few)
+    if not (math.isfinite(high - low) and high > low):
+        return ()
+    counts: NDArray[np.intp] = np.histogram(known, _BINS, (low, high))[0]
+    return tuple(counts.tolist())
