@@ -1,5 +1,6 @@
 """``newron fit``: what it prints, measures and writes."""
 
+import csv
 import json
 import re
 
@@ -271,3 +272,20 @@ class TestRefusals:
         words = ("fit", "t.csv", "-t", "y", "--recipe", "gradient", "--hidden", "0")
         assert run(*words, "--test", "0.5").exit_code == 0
         assert run(*words, "--folds", "3", "--force").exit_code == 0
+
+
+def test_hostile_names_neither_steer_the_terminal_nor_break_what_is_written(run, tmp_path):
+    name, kind = 'a"; DROP TABLE t; --\n\x1b[2J', "'); --\x1b]0;x\x07"
+    rows = [[str(i), kind if i % 3 else "o", "then" if i % 3 else "if"] for i in range(60)]
+    with (tmp_path / "t;x.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([[name, "or", "of"], *rows])
+    done = run("fit", "t;x.csv", "-t", "of", *QUICK)
+    assert done.exit_code == 0, done.output
+    assert "\x1b" not in done.output
+    assert "\x07" not in done.output
+    assert "newron explain 't;x-newron/model.json' 't;x.csv' --row 1" in done.stdout
+    model = newron.load(tmp_path / "t;x-newron" / "model.json")
+    assert model.schema.names == (name, "or")
+    assert model.predict([[1.0, kind], [1.0, "o"]]).tolist() == ["then", "if"]
+    again = run("prove", "t;x-newron/model.json", "t;x-newron/rules.txt")
+    assert again.exit_code == 0, again.output

@@ -158,7 +158,7 @@ class TestKinds:
         assert table.fields[0].categories is not None
         assert table.notes == (
             "x is read as text because of 'unknown' in 1 row; if that means missing: "
-            "--missing 'unknown'",
+            "--missing unknown",
         )
 
     def test_numbers_can_be_categories(self, tmp_path):

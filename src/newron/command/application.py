@@ -31,7 +31,7 @@ from newron.command import (
     rules,
     search,
 )
-from newron.command.terminal import Page
+from newron.command.terminal import Page, clean, encode_text
 from newron.errors import InterruptedWarning, NewronError, NewronWarning
 
 __all__ = ["app", "main"]
@@ -79,9 +79,7 @@ def _join(text: str) -> str:
 
 def _tell(text: str) -> None:
     """Print the one line that an error has."""
-    from newron.command.terminal import encode_text
-
-    sys.stderr.write(encode_text(sys.stderr, f"newron: {text}\n"))
+    sys.stderr.write(encode_text(sys.stderr, f"newron: {clean(text)}\n"))
 
 
 app = typer.Typer(

@@ -22,6 +22,7 @@ __all__ = [
     "Part",
     "blue",
     "bold",
+    "clean",
     "count",
     "dim",
     "encode_text",
@@ -41,6 +42,9 @@ _ASCII = str.maketrans(
         "“": '"', "”": '"', "²": "^2", "±": "+-", "—": "-", "–": "-", "└": "`",
     }
 )  # fmt: skip
+
+
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "\ufffd")
 
 
 def bold(text: str) -> Part:
@@ -190,9 +194,20 @@ def make_text(console: Console, *parts: Part) -> Text:
     text = Text()
     for part in parts:
         plain, style = (part, "") if isinstance(part, str) else part
-        text.append(encode_text(console.file, plain), style)
+        text.append(encode_text(console.file, clean(plain)), style)
     text.rstrip()
     return text
+
+
+def clean(text: str) -> str:
+    r"""Give a text that steers no terminal: names in files may hold anything.
+
+    Examples
+    --------
+    >>> clean("a\x1b[2Jb\nc")
+    'a�[2Jb�c'
+    """
+    return text.translate(_CONTROLS)
 
 
 def encode_text(file: IO[str], text: str) -> str:

@@ -18,6 +18,7 @@ from newron.command.tables.decoding import (
     open_text,
 )
 from newron.command.tables.source import BATCH_ROWS, Batch, Source, check_names, tell_row
+from newron.command.terminal import count
 from newron.errors import InputError
 
 __all__ = ["DelimitedSource", "guess_delimiter"]
@@ -51,12 +52,11 @@ class DelimitedSource(Source):
         _check_header(path, self._header)
         self.names = tuple(name for name in self._header if name)
         self.decimal_comma = self._delimiter != "," and _has_decimal_comma(rows[1:])
+        self.form = self._tell_form()
         self.total = path.stat().st_size
         self._n_wrong = 0
 
-    @property
-    def form(self) -> str:  # type: ignore[override]  # what it is, not what it was set to
-        """What the file is, in words."""
+    def _tell_form(self) -> str:
         parts = [f"CSV with {_DELIMITERS[self._delimiter]}"]
         if self._encoding not in ("utf-8", "utf-8-sig"):
             parts.append(self._encoding.upper())
@@ -104,12 +104,11 @@ class DelimitedSource(Source):
         """Tell of wrong bytes and of columns without a name."""
         notes = []
         if self._n_wrong:
-            noun = "byte that is" if self._n_wrong == 1 else "bytes that are"
-            notes.append(f"{self._n_wrong} {noun} not UTF-8: read as cp1252 (Windows)")
+            wrong = count(self._n_wrong, "byte that is", "bytes that are")
+            notes.append(f"{wrong} not UTF-8: read as cp1252 (Windows)")
         unnamed = len(self._header) - len(self.names)
         if unnamed:
-            noun = "column" if unnamed == 1 else "columns"
-            notes.append(f"{unnamed} {noun} without a name: left out")
+            notes.append(f"{count(unnamed, 'column')} without a name: left out")
         return notes
 
 

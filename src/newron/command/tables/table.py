@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from newron.command.tables.cells import GAPS
 from newron.command.tables.encoder import Encoder
 from newron.command.tables.source import Source
 from newron.command.tables.survey import MOST_DIFFERENT, ColumnSurvey, survey_table
+from newron.command.terminal import count
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.frame import Field, Label
@@ -174,10 +176,10 @@ def _read_target(source: Source, column: ColumnSurvey, wanted: Wanted) -> tuple[
             raise InputError(f"--positive: expected a target of classes, got {where} of amounts")
         return None
     if counts is None or _looks_unique(len(counts), column.n_values):
-        n = f"{MOST_DIFFERENT:,}" if counts is None else f"{len(counts):,}"
+        n = "too many" if counts is None else str(len(counts))
         raise InputError(
             f"{where}: expected classes that repeat, got {n} different ones in "
-            f"{column.n_values:,} rows; choose another target"
+            f"{count(column.n_values, 'row')}; choose another target"
         )
     return _sort_classes(counts, wanted, where)
 
@@ -238,9 +240,9 @@ def _judge(column: ColumnSurvey, wanted: Wanted) -> str:
     if column.name in wanted.categories or not column.is_number:
         counts = column.count_labels()
         if counts is None:
-            return f"more than {MOST_DIFFERENT:,} different texts"
+            return f"more than {count(MOST_DIFFERENT, 'different text')}"
         if column.name not in wanted.categories and _looks_unique(len(counts), column.n_values):
-            return f"{len(counts):,} different texts in {column.n_values:,} rows"
+            return f"{count(len(counts), 'different text')} in {count(column.n_values, 'row')}"
     return ""
 
 
@@ -277,16 +279,15 @@ def _read_rows(
 def _list_notes(columns: Sequence[ColumnSurvey], n_without: int, target: str) -> list[str]:
     notes = []
     if n_without:
-        noun = "row has" if n_without == 1 else "rows have"
-        notes.append(f"{n_without:,} {noun} no {target}: left out")
+        notes.append(f"{count(n_without, 'row has', 'rows have')} no {target}: left out")
     for column in columns:
         words = column.find_odd_words()
         if words:
             word, times = words[0]
             more = f" and {len(words) - 1} more words" if len(words) > 1 else ""
-            where = "1 row" if times == 1 else f"{times:,} rows"
+            where = f"{count(times, 'row')}{more}"
             notes.append(
-                f"{column.name} is read as text because of {word!r} in {where}{more}; if that "
-                f"means missing: --missing {word!r}"
+                f"{column.name} is read as text because of {word!r} in {where}; if that means "
+                f"missing: --missing {shlex.quote(word)}"
             )
     return notes
