@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from newron.errors import InputError
 from newron.figures.shapes import Label
+from newron.model.file import write_whole
 
 __all__ = ["Figure"]
 
@@ -74,27 +74,10 @@ class Figure:
                 if suffix == ".pdf"
                 else make_png(self.svg, self.labels, scale)
             )
-        _write(Path(os.path.realpath(path)), content)
+        write_whole(content, path)
 
     def _repr_svg_(self) -> str:
         return self.svg
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
-
-
-def _write(target: Path, content: bytes) -> None:
-    """Write a file that appears whole or not at all."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
