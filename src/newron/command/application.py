@@ -39,9 +39,6 @@ __all__ = ["app", "main"]
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 Example = tuple[str, str]  # a command line, and what it is for
 
-# What the parser of the command line raises; older typers have it in click.
-_UsageError: Any = typer.BadParameter.__mro__[1]
-
 
 class Commands(TyperGroup):
     """All commands; their errors are told in one line."""
@@ -61,7 +58,7 @@ class Commands(TyperGroup):
 def _tell_error(error: Exception, *, debug: bool) -> None:
     if debug:
         traceback.print_exc()
-    if isinstance(error, _UsageError):
+    if isinstance(error, typer.TyperException):
         _tell(f"{_join(error.format_message())} (newron --help tells more)")
     elif isinstance(error, NewronError):
         _tell(_join(str(error)))
