@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from figures.networks import make_card, make_flowers, make_patients, make_perceptron
 from newron import InputError, NewronClassifier
@@ -86,6 +87,13 @@ def test_importance_is_measured_or_given():
     with pytest.raises(InputError, match="expected rows X"):
         plot_importance(model)
     render(ax)
+
+
+def test_an_estimator_draws_its_network(pruned):
+    estimator, X, _ = pruned
+    assert estimator.plot(X).svg == estimator.model_.plot(X).svg
+    with pytest.raises(NotFittedError):
+        NewronClassifier().plot()
 
 
 def test_the_tradeoff_marks_what_was_chosen(pruned):

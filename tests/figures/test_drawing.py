@@ -117,6 +117,14 @@ class TestCounts:
         assert (figure.n_drawn, figure.n_left_out) == (8, 1)
         assert "neuron 2.2" not in texts_of(figure)
 
+    def test_a_layer_that_nothing_reads_is_not_drawn(self):
+        model = make_monk2()
+        last = model.layers[-1].replace(source=[0, 1], w=[[1.0], [1.0]], b=[[1.5], [1.5]])
+        figure = draw(Model(model.schema, [*model.layers[:-1], last], model.output))
+        assert (figure.n_drawn, figure.n_left_out) == (2, 8)
+        assert {"a1", "a2", "output layer"} <= set(texts_of(figure))
+        assert not {"layer 1", "layer 2", "a3"} & set(texts_of(figure))
+
     @pytest.mark.parametrize("narrow", [False, True])
     def test_a_network_without_functions_is_drawn(self, narrow):
         layer = Layer(

@@ -17,7 +17,10 @@ from newron.figures.parts import (
     WIDTH,
     add_sum,
     caption_sum,
+    count_folded,
+    is_binary,
     leaving_width,
+    name_folded,
     place_label,
     tell_margin,
 )
@@ -27,7 +30,7 @@ from newron.figures.writing import write_amount, write_points, write_share
 from newron.model.arithmetic import sigmoid
 from newron.reading.sentence import shorten
 
-__all__ = ["add_points", "lay_card", "order_card"]
+__all__ = ["add_points", "caption_card", "lay_card", "order_card"]
 
 _PITCH, _PLOT = 63.0, 32.0
 _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
@@ -70,10 +73,15 @@ def lay_card(diagram: Diagram) -> Scene:
     if neuron.folded:
         y = _TOP + len(functions) * _PITCH
         _place_folded(scene, neuron, y, middle + (n_lines - 1) / 2 * step)
-    add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron) or "points")
+    add_sum(scene, neuron, box, caption=caption_card(diagram, neuron))
     bottom = max(bottom, _place_output(scene, diagram, neuron, box))
     scene.height = _place_notes(scene, diagram, bottom + 30) + 22
     return scene
+
+
+def caption_card(diagram: Diagram, neuron: Neuron) -> str:
+    """Write what is told below the sum of a card."""
+    return caption_sum(diagram, neuron) or ("points" if is_binary(diagram) else "")
 
 
 def _place_heads(scene: Scene, diagram: Diagram) -> None:
@@ -84,7 +92,8 @@ def _place_heads(scene: Scene, diagram: Diagram) -> None:
     if diagram.outcome is not None:
         label = place_label(_VALUE, y, diagram.row_name, "head", 150, "m", anchor="end")
         scene.add(label)
-    scene.add(Label(_POINTS, y, "points", "head", "middle", "m"))
+    added = "points" if is_binary(diagram) else "adds"
+    scene.add(Label(_POINTS, y, added, "head", "middle", "m"))
     scene.add(Line(((MARGIN, _TOP - 12), (_POINTS + 30, _TOP - 12)), "hair"))
 
 
@@ -146,11 +155,9 @@ def _tell_points(function: Function) -> str:
 
 
 def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
-    n = len(neuron.folded)
-    names = ", ".join(dict.fromkeys(f.name for f in neuron.folded))
+    names = name_folded(neuron)
     scene.add(Rect(_FRAME, y + 4, _FRAME_WIDTH, 28, "chip", 6.0, names))
-    text = f"+{n} small one{'' if n == 1 else 's'}, folded"
-    scene.add(Label(_FRAME + 12, y + 22, text, "note"))
+    scene.add(Label(_FRAME + 12, y + 22, f"{count_folded(neuron)}, folded", "note"))
     scene.add(place_label(_CONDITION, y + 22, names, "cond", _POINTS - _CONDITION, "m"))
     start = _POINTS + _PILL / 2
     scene.add(Edge(start, y + 18, _SUM.x, port, 1.5, style="fold"))

@@ -54,7 +54,7 @@ class Axis:
         return places[0] - half, places[-1] + half
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Function:
     """One function to be drawn.
 
@@ -133,7 +133,7 @@ class Function:
         return (str(self.shape),)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Joint(Function):
     """All functions of one neuron that read one input, drawn as one curve: their sum."""
 
@@ -182,7 +182,7 @@ class Joint(Function):
         return tuple(str(member.shape) for member in self.members)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neuron:
     """One neuron: its functions that are drawn, and how many are not.
 
@@ -236,7 +236,7 @@ class Outcome:
     chosen: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Diagram:
     """All that is drawn of a model; ``unit`` is what a point weighs in log odds."""
 

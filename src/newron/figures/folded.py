@@ -22,6 +22,7 @@ from newron.figures.parts import (
     find_signal,
     leaving_width,
     make_value,
+    name_folded,
     place_label,
     tell_fold,
 )
@@ -142,8 +143,8 @@ def _place_tile(scene: Scene, function: Function, x: float, y: float) -> None:
 
 def _place_chip(scene: Scene, neuron: Neuron, x: float, y: float) -> None:
     middle, n = x + _CHIP / 2, len(neuron.folded)
-    names = ", ".join(dict.fromkeys(function.name for function in neuron.folded))
-    scene.add(Rect(x, y, _CHIP, 86, "chip", 6.0, f"folded: {names}" if n else ""))
+    title = f"folded: {name_folded(neuron)}" if n else ""
+    scene.add(Rect(x, y, _CHIP, 86, "chip", 6.0, title))
     lines = (
         [(f"+{n}", "out", ""), ("small one" if n == 1 else "small ones", "note", "m")] if n else []
     )
@@ -274,7 +275,11 @@ def _lay_sections(scene: Scene, diagram: Diagram) -> float:
     chip = _CHIP if any(neuron.folded or neuron.n_left_out for neuron in diagram.neurons) else -20.0
     places: list[tuple[float, float]] = []
     for k, layer in enumerate(diagram.layers, 1):
-        head = "output layer" if k == n else f"layer {k}: strongest functions of each neuron"
+        head = (
+            "output layer"
+            if k == n
+            else f"layer {layer[0].layer}: strongest functions of each neuron"
+        )
         scene.add(Label(MARGIN, y, head, "head", style="m"))
         y += 26
         for neuron in layer:

@@ -17,22 +17,24 @@ from newron.figures.parts import (
     WIDTH,
     add_sum,
     caption_sum,
+    count_folded,
     entering_width,
     find_signal,
     is_binary,
     is_tall,
     leaving_width,
     make_value,
+    name_folded,
     place_head,
     place_label,
 )
 from newron.figures.plot import RUG, TICKS, Frame, draw_function, list_values
 from newron.figures.shapes import Attributes, Edge, Label, Rect, Scene
 
-__all__ = ["HEAD", "PLOT", "TILE", "lay_layers"]
+__all__ = ["lay_layers"]
 
-HEAD, PLOT = 18.0, 40.0
-TILE = HEAD + PLOT + RUG + TICKS
+_HEAD, _PLOT = 18.0, 40.0
+_TILE = _HEAD + _PLOT + RUG + TICKS
 _BETWEEN_TILES, _BETWEEN_NEURONS = 14.0, 26.0
 _CHIP = 34.0
 _SUM, _SMALL_SUM = 62.0, 28.0
@@ -41,6 +43,7 @@ _LEAST_GAP, _MOST_GAP = 26.0, 52.0
 _LEAST_TILE, _MOST_TILE = 118.0, 220.0
 _LEAST_WIDTH = 760.0
 _MOST_NAME, _LEAST_VALUE, _MOST_VALUE = 180.0, 20.0, 84.0
+_LEAST_INPUT, _MOST_INPUT = 40.0, 120.0  # from one input to the next
 _TOP = 132.0
 
 Port = tuple[float, float]
@@ -54,7 +57,7 @@ class _Columns:
     names: float
     values: float
     gutters: tuple[float, ...]
-    tiles: tuple[float, ...]
+    tile: float
     sums: tuple[float, ...]
     hidden: tuple[float, ...]
     output: float
@@ -83,22 +86,10 @@ def lay_layers(diagram: Diagram) -> Scene:
 
 
 def _plan(diagram: Diagram) -> _Columns:
-    read, n = _list_read(diagram), len(diagram.layers)
-    inputs = [diagram.inputs[i] for i in read]
-    names = min(
-        max((measure(i.name, SIZES["name"], bold=True) for i in inputs), default=0), _MOST_NAME
-    )
-    told = [i.value for i in inputs if i.value is not None]
-    values = max((measure(text, SIZES["name"], bold=True) for text in told), default=0.0)
-    values = min(values, _MOST_VALUE)
-    if _is_beside(diagram):
-        values += 16 if told else 0
-    else:
-        names, values = max(names, values), 0.0
+    n = len(diagram.layers)
+    names, values = _measure_inputs(diagram)
     gutters = tuple(_measure_gutter(layer) for layer in diagram.layers)
-    sums = tuple(
-        _SUM if any(is_tall(neuron) for neuron in layer) else _SMALL_SUM for layer in diagram.layers
-    )
+    sums = tuple(_SUM if any(map(is_tall, layer)) else _SMALL_SUM for layer in diagram.layers)
     hidden = tuple(
         _HIDDEN + 12 if any(neuron.activation != "identity" for neuron in layer) else 0.0
         for layer in diagram.layers
@@ -111,7 +102,19 @@ def _plan(diagram: Diagram) -> _Columns:
     most = max(fixed + n * tile + _MOST_GAP * parts, _LEAST_WIDTH)
     total = math.ceil(max(min(WIDTH, most), fixed + n * tile + _LEAST_GAP * parts))
     gap = (total - fixed - n * tile) / parts
-    return _Columns(total, names, values, gutters, (tile,) * n, sums, hidden, output, gap)
+    return _Columns(total, names, values, gutters, tile, sums, hidden, output, gap)
+
+
+def _measure_inputs(diagram: Diagram) -> tuple[float, float]:
+    """Give the widths of names and of values; values below names take no width."""
+    inputs = [diagram.inputs[i] for i in _list_read(diagram)]
+    names = [measure(one.name, SIZES["name"], bold=True) for one in inputs]
+    values = [measure(one.value or "", SIZES["name"], bold=True) for one in inputs]
+    name = min(max(names, default=0.0), _MOST_NAME)
+    value = min(max(values, default=0.0), _MOST_VALUE)
+    if _is_beside(diagram):
+        return name, value + 16 if value else 0.0
+    return max(name, value), 0.0
 
 
 def _measure_gutter(layer: Sequence[Neuron]) -> float:
@@ -121,9 +124,8 @@ def _measure_gutter(layer: Sequence[Neuron]) -> float:
 
 def _is_beside(diagram: Diagram) -> bool:
     """Tell whether values are written beside names: where each input has its own line."""
-    return len(diagram.layers[0]) == 1 and len(_list_read(diagram)) == len(
-        diagram.layers[0][0].functions
-    )
+    first = diagram.layers[0]
+    return len(first) == 1 and len(_list_read(diagram)) == len(first[0].functions)
 
 
 def _list_read(diagram: Diagram) -> list[int]:
@@ -137,7 +139,7 @@ def _list_read(diagram: Diagram) -> list[int]:
 
 def _measure_neuron(neuron: Neuron) -> float:
     n = max(len(neuron.functions), 1)
-    return n * TILE + (n - 1) * _BETWEEN_TILES + (_CHIP if neuron.folded else 0.0)
+    return n * _TILE + (n - 1) * _BETWEEN_TILES + (_CHIP if neuron.folded else 0.0)
 
 
 def _measure_layer(layer: Sequence[Neuron]) -> float:
@@ -149,15 +151,11 @@ def _stack(layer: Sequence[Neuron], x: float, width: float, middle: float) -> li
     y = middle - _measure_layer(layer) / 2
     found = []
     for neuron in layer:
-        tops = [
-            y + HEAD + k * (TILE + _BETWEEN_TILES) for k in range(max(len(neuron.functions), 1))
-        ]
-        found.append([Frame(x, top, width, PLOT) for top in tops])
+        n = max(len(neuron.functions), 1)
+        tops = [y + _HEAD + k * (_TILE + _BETWEEN_TILES) for k in range(n)]
+        found.append([Frame(x, top, width, _PLOT) for top in tops])
         y += _measure_neuron(neuron) + _BETWEEN_NEURONS
     return found
-
-
-_LEAST_INPUT = 40.0
 
 
 def _place_inputs(
@@ -165,14 +163,14 @@ def _place_inputs(
 ) -> dict[int, Port]:
     read = _list_read(diagram)
     scene.add(Label(MARGIN, 108, "inputs" if read else "", "head", style="m"))
-    tiles = _stack(diagram.layers[0], 0, columns.tiles[0], middle)
+    tiles = _stack(diagram.layers[0], 0, columns.tile, middle)
     wanted: dict[int, list[float]] = {}
     for neuron, frames in zip(diagram.layers[0], tiles, strict=True):
         for function, frame in zip(neuron.functions, frames, strict=False):
             wanted.setdefault(function.signal, []).append(frame.middle)
     order = sorted(read, key=lambda i: (round(sum(wanted[i]) / len(wanted[i])), i))
     means = [sum(wanted[i]) / len(wanted[i]) for i in order]
-    least = min(max(body / max(len(order), 1) - 4, _LEAST_INPUT), 120.0)
+    least = min(max(body / max(len(order), 1) - 4, _LEAST_INPUT), _MOST_INPUT)
     ports = {}
     for i, y in zip(order, _spread(means, least), strict=True):
         _place_input(scene, diagram, i, y, columns)
@@ -219,9 +217,10 @@ def _place_layer(
     """Place the neurons of a layer, and give the x after its sums."""
     layer, last = diagram.layers[k], k == len(diagram.layers) - 1
     start = x + columns.gutters[k]
-    at = start + columns.tiles[k] + 1.6 * columns.gap
-    scene.add(Label(start, 108, "output layer" if last else f"layer {k + 1}", "head", style="m"))
-    tiles = _stack(layer, start, columns.tiles[k], middle)
+    at = start + columns.tile + 1.6 * columns.gap
+    head = "output layer" if last else f"layer {layer[0].layer}"
+    scene.add(Label(start, 108, head, "head", style="m"))
+    tiles = _stack(layer, start, columns.tile, middle)
     for neuron, frames in zip(layer, tiles, strict=True):
         port = _place_neuron(scene, diagram, neuron, frames, columns, k, at, ports)
         if not last:
@@ -243,13 +242,13 @@ def _place_neuron(
 ) -> Port:
     """Draw the plots of a neuron, its sum, and the edges in and out; give where it ends."""
     left, first, last = frames[0].x - columns.gutters[k], frames[0], frames[-1]
-    bottom = last.y - HEAD + TILE + (_CHIP if neuron.folded else 0.0)
-    middle = (first.y - HEAD + bottom) / 2 - 3
+    bottom = last.y - _HEAD + _TILE + (_CHIP if neuron.folded else 0.0)
+    middle = (first.y - _HEAD + bottom) / 2 - 3
     if len(neuron.functions) == 1 and not neuron.folded:
         middle = first.middle
     if neuron.functions:
         width = columns.gutters[k] + first.width + 10
-        top = first.y - HEAD - 8
+        top = first.y - _HEAD - 8
         scene.panels.append(Rect(left, top, width, bottom - top + 2, "panel", 8.0))
     box = _find_box(neuron, at, middle, columns.sums[k])
     n_edges = len(neuron.functions) + bool(neuron.folded)
@@ -259,7 +258,7 @@ def _place_neuron(
     if neuron.folded:
         _place_chip(scene, neuron, last, bottom, box)
     add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron))
-    if k < len(columns.tiles) - 1:
+    if k < len(columns.sums) - 1:
         scene.add(Label(box.x + box.width / 2, box.y - 7, neuron.name, "name", "middle"))
     if neuron.activation == "identity":
         return box.right, box.middle
@@ -286,7 +285,8 @@ def _place_function(
 ) -> None:
     key: Attributes = {"data-fn": function.key}
     thin, thick, on = entering_width(function), leaving_width(function), function.on
-    direct = function.shape.layer > 1 and function.signal in diagram.inputs
+    first = diagram.layers[0][0].layer
+    direct = function.shape.layer > first and function.signal in diagram.inputs
     room = frame.width - (_place_value(scene, diagram, function, frame) if direct else 0.0)
     scene.add(place_head(function, frame.x, frame.y - 6, room))
     scene.add(draw_function(function, frame))
@@ -320,14 +320,11 @@ def _place_value(scene: Scene, diagram: Diagram, function: Function, frame: Fram
 
 def _place_chip(scene: Scene, neuron: Neuron, last: Frame, bottom: float, box: Frame) -> None:
     """Draw the folded functions of a neuron as one dashed box."""
-    y, n = bottom - _CHIP + 6, len(neuron.folded)
-    names = ", ".join(dict.fromkeys(f.name for f in neuron.folded))
-    scene.add(Rect(last.x, y, last.width, 24, "chip", 6.0, f"folded: {names}"))
-    text = f"+{n} small one{'' if n == 1 else 's'}"
-    scene.add(place_label(last.x + 10, y + 16, text, "note", last.width - 20))
-    port = box.middle + len(neuron.functions) / 2 * min(
-        13.0, (box.height - 10) / (len(neuron.functions) + 1)
-    )
+    y, n = bottom - _CHIP + 6, len(neuron.functions)
+    title = f"folded: {name_folded(neuron)}"
+    scene.add(Rect(last.x, y, last.width, 24, "chip", 6.0, title))
+    scene.add(place_label(last.x + 10, y + 16, count_folded(neuron), "note", last.width - 20))
+    port = box.middle + n / 2 * min(13.0, (box.height - 10) / (n + 1))
     scene.add(Edge(last.right, y + 12, box.x, port, 1.5, style="fold"))
 
 

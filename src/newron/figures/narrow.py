@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from newron.figures.card import add_points, order_card
+from newron.figures.card import add_points, caption_card, order_card
 from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.legend import add_legend
 from newron.figures.outcome import add_activation, add_boxes, add_hidden_activation, add_outcome
 from newron.figures.parts import (
     add_sum,
     caption_sum,
+    count_folded,
     is_binary,
     leaving_width,
     make_value,
+    name_folded,
     place_head,
     place_label,
     tell_fold,
@@ -38,7 +40,8 @@ def lay_narrow(diagram: Diagram) -> Scene:
     scene = Scene(_WIDTH, 0)
     y, n = 16.0, len(diagram.layers)
     for k, layer in enumerate(diagram.layers, 1):
-        scene.add(Label(_EDGE, y, "output layer" if k == n else f"layer {k}", "head", style="m"))
+        head = "output layer" if k == n else f"layer {layer[0].layer}"
+        scene.add(Label(_EDGE, y, head, "head", style="m"))
         y += 18
         for neuron in layer:
             if neuron.functions or neuron.folded or k == n:
@@ -86,11 +89,8 @@ def _place_tile(scene: Scene, function: Function, x: float, y: float, box: Frame
 
 
 def _place_chip(scene: Scene, neuron: Neuron, y: float, box: Frame) -> None:
-    told = tell_fold(neuron)
-    n = len(neuron.folded)
-    text = f"+{n} small one{'' if n == 1 else 's'}{f', {told}' if told else ''}"
-    names = ", ".join(dict.fromkeys(function.name for function in neuron.folded))
-    scene.add(Rect(_LEFT, y, _TILE, 24, "chip", 6.0, f"folded: {names}"))
+    text = ", ".join(filter(None, [count_folded(neuron), tell_fold(neuron)]))
+    scene.add(Rect(_LEFT, y, _TILE, 24, "chip", 6.0, f"folded: {name_folded(neuron)}"))
     scene.add(place_label(_LEFT + 10, y + 16, text, "note", _TILE - 20))
     start = _LEFT + _TILE
     scene.add(Edge(start, y + 12, _MIDDLE, box.y, 1.5, form="gutter", style="fold"))
@@ -127,7 +127,7 @@ def lay_narrow_card(diagram: Diagram) -> Scene:
     if functions or neuron.folded:
         scene.add(Edge(_BUS, 70, _BUS, box.y + 20, 1.5, form="straight"))
         scene.add(Edge(_BUS, box.y + 20, box.right, box.middle, 1.5, form="turn"))
-    add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron) or "points")
+    add_sum(scene, neuron, box, caption=caption_card(diagram, neuron))
     bottom = _place_card_output(scene, diagram, neuron, box)
     scene.height = add_legend(scene, diagram, bottom + 34, _EDGE) + 14
     return scene
@@ -152,10 +152,8 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float) ->
 
 
 def _place_card_chip(scene: Scene, neuron: Neuron, y: float) -> None:
-    n, told = len(neuron.folded), tell_fold(neuron)
-    names = ", ".join(dict.fromkeys(function.name for function in neuron.folded))
-    scene.add(Rect(_LEFT, y + 2, _WIDTH - _LEFT - 74, 26, "chip", 6.0, names))
-    text = f"+{n} small one{'' if n == 1 else 's'}, folded{f', {told}' if told else ''}"
+    scene.add(Rect(_LEFT, y + 2, _WIDTH - _LEFT - 74, 26, "chip", 6.0, name_folded(neuron)))
+    text = ", ".join(filter(None, [count_folded(neuron), "folded", tell_fold(neuron)]))
     scene.add(place_label(_LEFT + 10, y + 19, text, "note", _WIDTH - _LEFT - 94))
     scene.add(Edge(_WIDTH - 74, y + 15, _BUS, y + 29, 1.5, form="elbow", style="fold"))
 

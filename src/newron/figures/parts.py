@@ -17,12 +17,14 @@ __all__ = [
     "WIDTH",
     "add_sum",
     "caption_sum",
+    "count_folded",
     "entering_width",
     "find_signal",
     "is_binary",
     "is_tall",
     "leaving_width",
     "make_value",
+    "name_folded",
     "place_head",
     "place_label",
     "tell_fold",
@@ -136,6 +138,17 @@ def find_signal(diagram: Diagram, neuron: Neuron) -> int:
     return len(diagram.model.schema) + before + neuron.number - 1
 
 
+def count_folded(neuron: Neuron) -> str:
+    """Say how many functions of a neuron are folded."""
+    n = len(neuron.folded)
+    return f"+{n} small one{'' if n == 1 else 's'}"
+
+
+def name_folded(neuron: Neuron) -> str:
+    """Name what the folded functions of a neuron read."""
+    return ", ".join(dict.fromkeys(function.name for function in neuron.folded))
+
+
 def tell_fold(neuron: Neuron) -> str:
     """Say what the folded functions of a neuron add for the row."""
     if neuron.stage is None or not neuron.folded:
@@ -163,7 +176,7 @@ def caption_sum(diagram: Diagram, neuron: Neuron) -> str:
     """Write what is told below a sum: of how many, less what, or that it never changes."""
     if not neuron.functions and not neuron.folded:
         return f"always {write_amount(neuron.low)}"
-    last = neuron.layer == len(diagram.layers)
+    last = neuron.layer == len(diagram.model.layers)
     if neuron.centre and not (last and is_binary(diagram)):  # two classes have it as a limit
         sign = "less" if neuron.centre > 0 else "plus"
         return f"{sign} {shorten(abs(neuron.centre), 4)}"

@@ -75,6 +75,7 @@ class _DiagramReader:
         for number, layer in enumerate(self.model.layers, 1):
             drawn = [self._read_neuron(number, layer, j) for j in range(layer.n_neurons)]
             layers.append(tuple(neuron for neuron in drawn if self._is_drawn(neuron)))
+        layers = [layer for layer in layers if layer]  # one that nothing reads is not drawn
         unused = self._find_unused(layers)
         diagram = Diagram(
             self.model,
