@@ -1,5 +1,8 @@
 """What must hold of every picture: no text over another, none outside."""
 
+import xml.etree.ElementTree as ET
+from itertools import combinations
+
 from newron.figures.shapes import Label
 
 _TOLERANCE = 0.01
@@ -20,6 +23,23 @@ def find_problems(labels, width: float, height: float) -> list[str]:
             if _meet(box, its)
         ]
     return found
+
+
+def find_colliding_boxes(svg: str, width: float, height: float) -> list[str]:
+    """Tell which plots, sums, pills and chips overlap or leave the picture."""
+    boxes = []
+    for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect"):
+        kind = (element.get("class") or "").split()
+        if kind and (kind[0].startswith("box-") or kind[0] in ("pill", "chip")):
+            x, y, w, h = (float(element.get(name)) for name in ("x", "y", "width", "height"))
+            boxes.append((kind[0], (x, y, x + w, y + h)))
+    found = [
+        f"outside: {kind} at {box}"
+        for kind, box in boxes
+        if box[0] < 0 or box[1] < 0 or box[2] > width or box[3] > height
+    ]
+    pairs = combinations(boxes, 2)
+    return found + [f"{a} over {b} at {p}" for (a, p), (b, q) in pairs if _meet(p, q)]
 
 
 def _meet(a, b) -> bool:

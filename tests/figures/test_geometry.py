@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from figures.geometry import find_problems
+from figures.geometry import find_colliding_boxes, find_problems
 from figures.networks import draw_any, make_card, make_hostile, make_patients, make_wide
 from newron.figures import draw
 from newron.figures.shapes import Label
@@ -33,6 +33,7 @@ def test_labels_of_random_networks_have_their_own_places(first, way):
         model, table = draw_any(seed)
         figure = draw_in(way, model, table)
         assert not find_problems(figure.labels, figure.width, figure.height), seed
+        assert not find_colliding_boxes(figure.svg, figure.width, figure.height), seed
         assert figure.n_drawn + figure.n_folded + figure.n_left_out == model.n_functions
 
 
@@ -42,6 +43,7 @@ def test_labels_with_hostile_names_have_their_own_places(way):
     table = [[1, 2, None] * 3 + [0.5, 3.0]] * 5
     figure = draw_in(way, model, table)
     assert not find_problems(figure.labels, figure.width, figure.height)
+    assert not find_colliding_boxes(figure.svg, figure.width, figure.height)
 
 
 @pytest.mark.parametrize("direct", [0, 3, 14])
@@ -51,12 +53,22 @@ def test_labels_of_large_networks_have_their_own_places(direct, narrow):
     figure = draw(model, row=[50.0] * 20, narrow=narrow)
     assert figure.layout == "folded"
     assert not find_problems(figure.labels, figure.width, figure.height)
+    assert not find_colliding_boxes(figure.svg, figure.width, figure.height)
 
 
 def test_texts_are_as_the_labels_say():
     figure = draw(make_card(), make_patients(), row=make_patients()[:1])
     elements = ET.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}text")
     assert [element.text or "" for element in elements] == [label.text for label in figure.labels]
+
+
+def test_colliding_boxes_are_found():
+    svg = '<svg xmlns="http://www.w3.org/2000/svg">{}</svg>'
+    rect = '<rect x="{}" y="0" width="40" height="20" class="box-blue"/>'
+    apart, over = svg.format(rect.format(0) + rect.format(40)), svg.format(rect.format(0) * 2)
+    assert find_colliding_boxes(apart, 80, 20) == []
+    assert len(find_colliding_boxes(over, 80, 20)) == 1
+    assert len(find_colliding_boxes(apart, 70, 20)) == 1
 
 
 def test_overlaps_and_escapes_are_found():

@@ -30,11 +30,12 @@ from newron.figures.writing import write_amount, write_points, write_share
 from newron.model.arithmetic import sigmoid
 from newron.reading.sentence import shorten
 
-__all__ = ["add_points", "caption_card", "lay_card", "order_card"]
+__all__ = ["PILL", "add_points", "caption_card", "lay_card", "order_card"]
 
 _PITCH, _PLOT = 63.0, 32.0
 _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
-_FRAME_WIDTH, _PILL = 248.0, 64.0
+_FRAME_WIDTH = 248.0
+PILL = 64.0  # the width of what holds the points
 _SUM = Frame(920.0, 0.0, 78.0, 116.0)
 _TOP = 136.0
 _MOST_TOTALS, _FEW_TOTALS, _MANY_LINES = 13, 9, 8
@@ -103,7 +104,7 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float, po
     base = frame.middle + 4
     _place_input(scene, diagram, function, base)
     scene.add(draw_function(function, frame))
-    room = _POINTS - _PILL / 2 - 10 - _CONDITION
+    room = _POINTS - PILL / 2 - 10 - _CONDITION
     margin = tell_margin(function)
     scene.add(place_label(_CONDITION, base - (8 if margin else 0), function.reading, "cond", room))
     if margin:
@@ -111,7 +112,7 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float, po
         scene.add(place_label(_CONDITION, base + 9, margin, "note", room, "m", at))
     add_points(scene, function, _POINTS, frame.middle)
     attributes: Attributes = {"data-fn": function.key}
-    start = _POINTS + _PILL / 2
+    start = _POINTS + PILL / 2
     width = leaving_width(function)
     edge = Edge(start, frame.middle, _SUM.x, port, width, function.on, attributes=attributes)
     scene.add(edge)
@@ -137,8 +138,8 @@ def add_points(scene: Scene, function: Function, x: float, y: float) -> None:
     """Draw the pill with the points; it is filled where the condition holds."""
     state = " on" if function.on else ""
     key: Attributes = {"data-fn": function.key}
-    scene.add(Rect(x - _PILL / 2, y - 12, _PILL, 24, f"pill{state}", 12.0, "", key))
-    text = fit(_tell_points(function), _PILL - 6, SIZES["value"], bold=True)
+    scene.add(Rect(x - PILL / 2, y - 12, PILL, 24, f"pill{state}", 12.0, "", key))
+    text = fit(_tell_points(function), PILL - 6, SIZES["value"], bold=True)
     if not function.crisp and function.part is not None:
         key = {**key, "data-part": function.key}
     scene.add(Label(x, y + 4.5, text, "value", "middle", f"points{state}", "", key))
@@ -159,7 +160,7 @@ def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
     scene.add(Rect(_FRAME, y + 4, _FRAME_WIDTH, 28, "chip", 6.0, names))
     scene.add(Label(_FRAME + 12, y + 22, f"{count_folded(neuron)}, folded", "note"))
     scene.add(place_label(_CONDITION, y + 22, names, "cond", _POINTS - _CONDITION, "m"))
-    start = _POINTS + _PILL / 2
+    start = _POINTS + PILL / 2
     scene.add(Edge(start, y + 18, _SUM.x, port, 1.5, style="fold"))
 
 

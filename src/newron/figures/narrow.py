@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from newron.figures.card import add_points, caption_card, order_card
+from newron.figures.card import PILL, add_points, caption_card, order_card
 from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.legend import add_legend
 from newron.figures.outcome import add_activation, add_boxes, add_hidden_activation, add_outcome
@@ -30,6 +30,7 @@ _PITCH = _HEAD + _PLOT + RUG + TICKS + 16
 _LEFT, _RIGHT = MOST_VALUE + 6, _WIDTH - _EDGE - _TILE
 _MIDDLE = _LEFT + _TILE + 14
 _CARD_PITCH, _BUS = 106.0, _WIDTH - 8.0
+_CARD_PLOT = _WIDTH - _LEFT - PILL - 26
 
 
 # ---- layers ----
@@ -142,20 +143,20 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float) ->
         room -= value.width + 14
     scene.add(place_label(_EDGE, y + 12, function.name, "name", room))
     scene.add(place_label(_EDGE, y + 30, function.reading, "cond", _WIDTH - 24, "m"))
-    frame = Frame(_LEFT, y + 40, _WIDTH - _LEFT - 74, 32)
+    frame = Frame(_LEFT, y + 40, _CARD_PLOT, 32)
     scene.add(draw_function(function, frame))
-    add_points(scene, function, _WIDTH - 42, frame.middle)
+    add_points(scene, function, _WIDTH - 16 - PILL / 2, frame.middle)
     attributes: Attributes = {"data-fn": function.key}
     width, middle = 0.6 * leaving_width(function), frame.middle
-    start = _WIDTH - 20
+    start = _WIDTH - 16
     scene.add(Edge(start, middle, _BUS, middle + 14, width, function.on, "elbow", "", attributes))
 
 
 def _place_card_chip(scene: Scene, neuron: Neuron, y: float) -> None:
-    scene.add(Rect(_LEFT, y + 2, _WIDTH - _LEFT - 74, 26, "chip", 6.0, name_folded(neuron)))
+    scene.add(Rect(_LEFT, y + 2, _CARD_PLOT, 26, "chip", 6.0, name_folded(neuron)))
     text = ", ".join(filter(None, [count_folded(neuron), "folded", tell_fold(neuron)]))
-    scene.add(place_label(_LEFT + 10, y + 19, text, "note", _WIDTH - _LEFT - 94))
-    scene.add(Edge(_WIDTH - 74, y + 15, _BUS, y + 29, 1.5, form="elbow", style="fold"))
+    scene.add(place_label(_LEFT + 10, y + 19, text, "note", _CARD_PLOT - 20))
+    scene.add(Edge(_LEFT + _CARD_PLOT, y + 15, _BUS, y + 29, 1.5, form="elbow", style="fold"))
 
 
 def _place_card_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Frame) -> float:
