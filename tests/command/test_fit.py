@@ -225,6 +225,12 @@ class TestWhatIsWritten:
         newron.load(folder / "model.json")
         assert (folder / "other.txt").read_text() == "mine too"
 
+    def test_no_text_of_an_earlier_model_stays_beside_another(self, run, table, tmp_path):
+        run("fit", table, "-t", "sick", *QUICK, "-q")
+        run("fit", table, "-t", "sick", *QUICK, "-q", "--processing", "sigmoid", "--force")
+        names = {file.name for file in (tmp_path / "table-newron").iterdir()}
+        assert names == {"model.json", "network.svg", "report.html", "shapes.txt"}
+
     def test_nothing_is_half_written(self, refused, table, monkeypatch):
         def fail(*_, **__):
             raise OSError(28, "No space left on device", "network.svg")

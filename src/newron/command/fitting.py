@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time
 from collections.abc import Callable
@@ -155,7 +156,7 @@ def _measure(
     if not plan.measures:
         return None, None
     if plan.share:
-        rows = round(len(table) * (1.0 - plan.share))
+        rows = len(table) - math.ceil(len(table) * plan.share)
         work = lambda: measure(table, settings, plan, lambda *_: None)  # noqa: E731
         return _run_stage(page, "training", rows, work)
     with show_stage(page, f"{plan.folds} folds") as stage:

@@ -18,6 +18,7 @@ __all__ = ["Outputs"]
 
 MODEL, FIGURE, REPORT = "model.json", "network.svg", "report.html"
 CARD, RULES, SHAPES = "card.txt", "rules.txt", "shapes.txt"
+_NAMES = (MODEL, FIGURE, REPORT, CARD, RULES, SHAPES)
 _REPORTED = "open it in a browser: rules, network, every row"
 
 
@@ -63,8 +64,7 @@ class Outputs:
         if self.alone:
             paths.append(self.path)
         elif self.path.is_dir():
-            names = (MODEL, FIGURE, REPORT, CARD, RULES, SHAPES, *self.more)
-            paths += [self.path / name for name in names]
+            paths += [self.path / name for name in (*_NAMES, *self.more)]
         elif self.path.exists():
             raise InputError(f"{self.path}: expected a folder or a name in .json, got a file")
         else:
@@ -110,7 +110,11 @@ class Outputs:
             if self.report is None:
                 write_report(stage / REPORT)
         written = {text: what, FIGURE: "the figure", MODEL: "the model", **dict.fromkeys(more, "")}
-        return written if self.report is not None else {REPORT: _REPORTED, **written}
+        if self.report is None:
+            written = {REPORT: _REPORTED, **written}
+        for name in {*_NAMES} - {*written}:  # of a model before, which is overwritten
+            (self.path / name).unlink(missing_ok=True)
+        return written
 
 
 def _write_text(model: Model, rules: RuleSet | None) -> tuple[str, str, str]:

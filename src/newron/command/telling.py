@@ -16,7 +16,7 @@ from newron.command.outputs import Outputs
 from newron.command.prove import to_dict
 from newron.command.reading import find_card, show_model, show_proof
 from newron.command.tables import Source, Table
-from newron.command.terminal import WIDTH, Page, Part, bold, count, dim
+from newron.command.terminal import WIDTH, Page, Part, bold, count, dim, tell_number
 from newron.model import Model
 from newron.model.frame import Label
 from newron.reading.sentence import shorten
@@ -36,10 +36,11 @@ def begin(page: Page, source: Source, table: Table) -> None:
         return
     inputs = count(len(table.fields), "input")
     head = f"{source.path.name}: {count(len(table), 'row')}, {inputs}, {_tell_target(table)}"
-    page.line(bold("newron"), dim(f" {__version__} · {head}"))
-    page.line(dim(f"  {_tell_columns(table)}"))
-    if source.form != "CSV with commas":
-        page.line(dim(f"  {source.form}"))
+    first, *more = page.wrap(f"newron {__version__} · {head}")
+    page.line(bold("newron"), dim(first.removeprefix("newron")))
+    told = [*more, *page.wrap(_tell_columns(table))]
+    for line in told if source.form == "CSV with commas" else [*told, source.form]:
+        page.line(dim(f"  {line}"))
     for name, why in table.left_out.items():
         page.record("left out", f"{name}: {why}")
     for note in table.notes:
@@ -53,7 +54,7 @@ def _tell_target(table: Table) -> str:
         low, high = shorten(float(target.values.min())), shorten(float(target.values.max()))
         return f"target {target.name} (amounts, {low} to {high})"
     counts = sorted(target.count_classes().items(), key=lambda item: -item[1])
-    told = ", ".join(f"{n} {_name_class(label)}" for label, n in counts[:_MOST_NAMED])
+    told = ", ".join(count(n, _name_class(x), _name_class(x)) for x, n in counts[:_MOST_NAMED])
     more = f", {count(len(counts) - _MOST_NAMED, 'more class', 'more classes')}"
     return f"target {target.name} ({told}{more if len(counts) > _MOST_NAMED else ''})"
 
@@ -76,7 +77,7 @@ def _tell_columns(table: Table) -> str:
     if not table.gaps:
         return told
     most = sorted(table.gaps.items(), key=lambda item: -item[1])
-    named = ", ".join(f"{name} {n}" for name, n in most[:_MOST_NAMED])
+    named = ", ".join(f"{name} {tell_number(n)}" for name, n in most[:_MOST_NAMED])
     rest = ", …" if len(most) > _MOST_NAMED else ""
     return f"{told} · {count(sum(table.gaps.values()), 'value')} missing: {named}{rest}"
 
@@ -196,8 +197,8 @@ def _tell_missed(fitted: Fitted) -> str:
     if not n or missed / n < _MISSED or fitted.settings.class_weight is not None:
         return ""
     return (
-        f"{missed} of {n} rows of {_name_class(label)} are missed. To find more of them, at the "
-        "price of more false alarms: --class-weight balanced"
+        f"{tell_number(missed)} of {count(n, 'row')} of {_name_class(label)} are missed. To find "
+        "more of them, at the price of more false alarms: --class-weight balanced"
     )
 
 

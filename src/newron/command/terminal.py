@@ -27,6 +27,7 @@ __all__ = [
     "dim",
     "encode_text",
     "make_text",
+    "tell_number",
     "tell_seconds",
 ]
 
@@ -138,14 +139,17 @@ class Page:
         sign, style = _SIGNS[kind]
         word = encode_text(self._out.file, sign)
         width = max(_LABEL, len(word) + 2)
-        whole = f"{text} {after}".rstrip()
-        room = max(self.width - width - 2, 20)
-        lines = textwrap.wrap(whole, room, break_long_words=False, break_on_hyphens=False)
-        for number, line in enumerate(lines or [""]):
+        for number, line in enumerate(self.wrap(f"{text} {after}".rstrip(), width + 2)):
             cut = after and line.endswith(after)
             parts: list[Part] = [line.removesuffix(after), dim(after)] if cut else [line]
             head: Part = (word.ljust(width), style) if number == 0 else " " * width
             self.line("  ", head, *parts)
+
+    def wrap(self, text: str, taken: int = 2) -> list[str]:
+        """Part a text into lines; ``taken`` columns are not for it."""
+        room = max(self.width - taken, 20)
+        lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+        return lines or [""]
 
     def data(self, value: Any) -> None:
         """Print a result as JSON."""
@@ -230,7 +234,12 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     ('1 row', '1 166 400 cells', '2 categories')
     """
     word = noun if number == 1 else plural or f"{noun}s"
-    return f"{number:,} {word}".replace(",", " ")
+    return f"{tell_number(number)} {word}"
+
+
+def tell_number(number: int) -> str:
+    """Tell a number, thousands apart."""
+    return f"{number:,}".replace(",", " ")
 
 
 def tell_seconds(seconds: float) -> str:
