@@ -125,10 +125,51 @@ function placeDot(dot, where, x, y) {
   }
 }
 
-const setText = (element, text) => {
+function setText(element, text) {
   const node = [...element.childNodes].find((child) => child.nodeType === Node.TEXT_NODE);
-  if (node) { if (node.data !== text) node.data = text; } else element.prepend(text);
-};
+  if (!node) return element.prepend(text);
+  if (node.data === text) return undefined;
+  node.data = text;
+  return element.removeAttribute("textLength"); // that of the text before
+}
+
+// How wide each text of a figure may be: to its neighbours on the line, or to the edge.
+let rooms = new Map(), boxes = new Map();
+addEventListener("resize", () => { rooms = new Map(); boxes = new Map(); });
+
+function roomOf(element) {
+  if (rooms.has(element)) return rooms.get(element);
+  const svg = element.ownerSVGElement, view = svg.viewBox.baseVal;
+  if (!svg.getClientRects().length) return Infinity; // the other figure is shown
+  if (!boxes.has(svg)) boxes.set(svg, all("text, .pill", svg).map((other) => [other, other.getBBox()]));
+  const own = element.getBBox(), x = Number(element.getAttribute("x"));
+  let left = view.x + 4, right = view.x + view.width - 4;
+  for (const [other, box] of boxes.get(svg)) {
+    if (other === element || box.y >= own.y + own.height || box.y + box.height <= own.y) continue;
+    if (box.x + box.width / 2 < x) left = Math.max(left, box.x + box.width + 6);
+    else right = Math.min(right, box.x - 6);
+  }
+  const anchor = element.getAttribute("text-anchor") ?? "start";
+  const room = { start: right - x, end: x - left, middle: 2 * Math.min(x - left, right - x) }[anchor];
+  rooms.set(element, room);
+  return room;
+}
+
+// Write a text; in a figure it is cut to its room, with the whole as its title.
+function setFitted(element, text) {
+  setText(element, text);
+  if (!(element instanceof SVGTextElement)) return;
+  const length = element.getComputedTextLength(), room = roomOf(element);
+  const title = one("title", element);
+  if (length <= room) { title?.remove(); return; }
+  const letters = [...text]; // an emoji is one
+  let kept = Math.floor(letters.length * room / length);
+  do {
+    setText(element, `${letters.slice(0, kept).join("").trimEnd()}…`);
+    kept -= 1;
+  } while (kept > 0 && element.getComputedTextLength() > room);
+  if (title) title.textContent = text; else element.append(draw("title", {}, text));
+}
 
 function flow(t) {
   for (const element of all("[data-fn]")) {
@@ -148,13 +189,15 @@ function flow(t) {
     element.classList.toggle("on", on);
   }
   for (const element of all("[data-val]")) {
-    setText(element, show(Number(element.dataset.val), t.signals[element.dataset.val]));
+    setFitted(element, show(Number(element.dataset.val), t.signals[element.dataset.val]));
   }
   for (const element of all("[data-sum]")) {
     const [l, j] = split(element.dataset.sum);
     setText(element, writeAmount(t.totals[l - 1][j - 1], spanOf(l - 1, j - 1)));
   }
-  for (const element of all("[data-margin]")) setText(element, tellMargin(t, element.dataset.margin));
+  for (const element of all("[data-margin]")) {
+    setFitted(element, tellMargin(t, element.dataset.margin.split(" ")[0]));
+  }
   for (const element of all("g.act[data-act]")) {
     const [l, j] = split(element.dataset.act);
     const final = l === layers.length && data.binary;
@@ -182,7 +225,7 @@ function flowOut(t) {
         + `${chosen ? "≥" : "<"} ${shorten(limitOf(), 4)}`,
       amount: () => writeAmount(t.scores[k]),
     };
-    setText(element, told[element.dataset.out]());
+    setFitted(element, told[element.dataset.out]());
   }
   for (const element of all("[data-meter]")) {
     const share = t.probabilities[element.dataset.meter];
@@ -293,7 +336,8 @@ function makeSlider(i, column) {
     const value = number.valueAsNumber;
     set(i, Number.isFinite(value) && Math.abs(value) <= 1e300 ? value : row[i]);
   });
-  const value = make("span", { class: "value" }, number, unitOf(i));
+  const unit = make("span", { class: "cut-short" }, column.unit);
+  const value = make("span", { class: "value" }, number, unit);
   const box = make("div", { class: "control" },
     make("div", { class: "top" }, make("label", { for: `c${i}` }, column.name), value), track);
   let gap = null;
@@ -501,7 +545,7 @@ function drawSteps(t) {
 
 // ---- the smallest changes that lead elsewhere ----
 
-const MOST_ROWS = 40000, MOST_FOUND = 6, SLICE = 12;
+const MOST_ROWS = 20000, MOST_FOUND = 6, SLICE = 12;
 
 // The shortest decimal that fits, at an edge or a little further from the old value.
 function findDecimal(edge, old, width, fits) {
@@ -653,16 +697,27 @@ function tellReach() {
 // ---- functions, near and large ----
 
 const tip = one("#tip");
+let pointed = null; // the function that the tip is about
 
 function tellFunction(keys) {
   return keys.split(" ").map((key) => data.functions[key]?.words ?? "").join("; ");
 }
 
 function showTip(group) {
-  const keys = group.dataset.fn;
-  tip.textContent = `${tellFunction(keys)}. Now: ${one("#live") && tellNow(keys)}.`;
+  pointed = group;
+  tip.textContent = `${tellFunction(group.dataset.fn)}. Now: ${tellNow(group.dataset.fn)}.`;
   tip.hidden = false;
-  const box = group.getBoundingClientRect(), size = tip.getBoundingClientRect();
+  placeTip();
+}
+
+function hideTip() {
+  pointed = null;
+  tip.hidden = true;
+}
+
+function placeTip() {
+  if (!pointed) return;
+  const box = pointed.getBoundingClientRect(), size = tip.getBoundingClientRect();
   const left = Math.min(Math.max(box.left + box.width / 2 - size.width / 2, 8), innerWidth - size.width - 8);
   const above = box.top - size.height - 8;
   tip.style.left = `${left}px`;
@@ -682,7 +737,7 @@ function enlarge(group) {
   one("#large-plot").replaceChildren(draw("svg", { viewBox: view, class: "chart", role: "img", "aria-label": tellFunction(keys) }, copy));
   one("#large-head").textContent = keys.split(" ").map((key) => data.functions[key]?.head ?? "").join("; ");
   one("#large-words").textContent = `${tellFunction(keys)}. Now: ${tellNow(keys)}.`;
-  tip.hidden = true;
+  hideTip();
   one("#large").showModal();
 }
 
@@ -697,17 +752,17 @@ for (const svg of all(".net svg")) {
     group.setAttribute("role", "button");
     group.setAttribute("aria-label", `${tellFunction(group.dataset.fn)}. Enlarge.`);
     for (const event of ["pointerenter", "focus"]) group.addEventListener(event, () => showTip(group));
-    for (const event of ["pointerleave", "blur"]) group.addEventListener(event, () => { tip.hidden = true; });
+    for (const event of ["pointerleave", "blur"]) group.addEventListener(event, hideTip);
     group.addEventListener("click", () => enlarge(group));
     group.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") tip.hidden = true;
+      if (event.key === "Escape") hideTip();
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
       enlarge(group);
     });
   }
 }
-addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+addEventListener("scroll", placeTip, { passive: true });
 one("#large").addEventListener("click", (event) => { if (event.target === event.currentTarget) event.target.close(); });
 
 // ---- all together ----
