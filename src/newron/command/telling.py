@@ -10,7 +10,7 @@ import numpy as np
 
 from newron._version import __version__
 from newron.command.chart import draw_chart
-from newron.command.fitting import Fitted
+from newron.command.fitted import Fitted
 from newron.command.measuring import NETWORK, Estimate, Measurement
 from newron.command.outputs import Outputs
 from newron.command.prove import to_dict
