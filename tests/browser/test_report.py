@@ -55,9 +55,10 @@ def as_json(table):
 # ---- the model ----
 
 
-@pytest.mark.parametrize("kind", ["card", "count", "soft", "hostile"])
+@pytest.mark.parametrize("kind", ["card", "whole", "count", "soft", "hostile"])
 def test_the_page_gives_the_probabilities_of_python(show, kind):
     model, _, _ = make_example(kind)
+    model = model.model if kind == "whole" else model
     table = make_table(model, 1000, seed=7)
     with show(kind) as page:
         found = page.evaluate("rows => rows.map(row => newron.predictProba(row))", as_json(table))
@@ -124,6 +125,20 @@ def test_a_row_is_picked_and_its_truth_told(show):
         assert told.endswith(right)
         page.click("#wrong")
         assert "In truth it is" in page.inner_text("#tell")
+
+
+def test_a_card_counts_whole_points(show):
+    card, X, _ = make_example("whole")
+    with show("whole") as page:
+        for k in range(5):
+            page.select_option("#pick", str(k))
+            score = card.model.scores(X[k : k + 1])[0, 0]
+            total = round(float((score + 3.0) / card.unit))
+            assert page.text_content('.wide [data-sum="1:1"]') == str(total)
+            assert f"the sum is {total}, " in page.inner_text("#tell")
+            risk = round(100 * card.tell_risk(total))
+            said = max(risk, 100 - risk)
+            assert f"probability {said}\u00a0%" in page.inner_text("#live")
 
 
 def test_rules_follow_the_row(show):

@@ -1,10 +1,13 @@
 """Small networks of every kind for reports, and rows for them."""
 
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.rules.scorecard import ScoreCard, read_card
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -106,9 +109,16 @@ def make_table(model: Model, n: int, seed: int = 0) -> np.ndarray:
     return table
 
 
+def make_whole() -> ScoreCard:
+    """Give the card in whole points, each of which weighs a half."""
+    return replace(read_card(make_card()), unit=Fraction(1, 2))
+
+
 @cache
-def make_example(kind: str, n: int = 80) -> tuple[Model, np.ndarray, np.ndarray]:
-    """Give a model, rows, and answers of which some are wrong."""
+def make_example(kind: str, n: int = 80) -> tuple[Model | ScoreCard, np.ndarray, np.ndarray]:
+    """Give a model or a card, rows, and answers of which some are wrong."""
+    if kind == "whole":
+        return make_whole(), *make_example("card", n)[1:]
     model = MODELS[kind]()
     table = make_table(model, n)
     rng, scores = np.random.default_rng(1), model.scores(table)
@@ -125,4 +135,5 @@ MODELS = {
     "soft": make_soft,
     "amounts": make_amounts,
     "hostile": make_hostile,
+    "whole": make_whole,
 }

@@ -1,5 +1,7 @@
 """Reports of estimators: they know their training rows; and notebooks."""
 
+import re
+
 import numpy as np
 import pytest
 import sklearn
@@ -49,6 +51,13 @@ def test_rows_with_other_answers_are_other_rows(network, table, tmp_path):
     turned = np.where(y[:80] == "ill", "well", "ill")
     page = read(network, tmp_path / "r.html", X[:80], turned)
     assert "None of these 80 rows is among those of training." in page
+
+
+def test_a_card_of_whole_points_is_reported(network, table, tmp_path):
+    X, y = table
+    page = read(network, tmp_path / "r.html", X[80:], y[80:], max_points=3)
+    assert re.search(r"At <b>−?\d+ points or more</b>", page)
+    assert "Points are rounded: on 80" in page
 
 
 def test_after_partial_fit_it_is_not_known(table, tmp_path):

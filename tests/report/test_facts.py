@@ -1,5 +1,7 @@
 """What is gathered for a report."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,16 @@ def test_inputs_that_are_used_come_by_importance():
     assert sorted(facts.used) == [0, 1, 2, 3]
     sizes = [facts.importance.of(facts.model.schema.names[i]).value for i in facts.used]
     assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_card_keeps_its_probabilities_under_other_names():
+    card, X, y = make_example("whole")
+    facts = gather(card, X, y, words=Words(names={"age": "age at visit"}))
+    assert facts.card.model.schema.names[0] == "age at visit"
+    assert np.allclose(facts.scores, card.model.scores(X), rtol=1e-12, atol=1e-12)
+    assert (facts.unit, facts.limit) == (Fraction(1, 2), 6)
+    weights = sorted(f.weight for f in facts.diagram.functions)
+    assert weights == [2.0, 3.0, 4.0, 5.0]
 
 
 def test_a_soft_network_has_a_crisp_one_with_its_fidelity():

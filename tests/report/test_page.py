@@ -131,6 +131,15 @@ def test_rules_stand_with_their_proof():
     assert "Otherwise class 0" in words
 
 
+def test_a_card_is_told_in_its_points():
+    words = Page(make_page("whole")).words
+    assert "At 6 points or more the model says ill." in words
+    assert "Sum ≥ 6: ill. Otherwise: well." in words
+    for points in ("+2", "+3", "+4", "+5"):
+        assert points in words
+    assert "limit: 6" in words
+
+
 def test_a_soft_network_is_not_called_proved():
     words = Page(make_page("soft")).words
     assert "Proved" not in words

@@ -155,6 +155,7 @@ class Readable:
         *,
         title: str | None = None,
         names: Mapping[str, str] | None = None,
+        max_points: int | None = None,
         **settings: Any,
     ) -> None:
         """Write one HTML file that shows the model to people: it opens from disk.
@@ -171,6 +172,9 @@ class Readable:
             The headline.
         names : mapping of str to str, optional
             What columns are called on the page.
+        max_points : int, optional
+            Report the score card of whole points of at most this size, see
+            :meth:`scorecard`, instead of the network itself.
         **settings
             Those of :func:`newron.report.write`, such as ``classes``, ``target``, ``noun``.
         """
@@ -178,7 +182,8 @@ class Readable:
 
         check_is_fitted(self)
         told = {"origin": self._tell_origin(), "seen": self._count_seen(X, y), **settings}
-        write(self.model_, path, X, y, title=title, names=names, **told)
+        shown = self.model_ if max_points is None else self.scorecard(max_points)
+        write(shown, path, X, y, title=title, names=names, **told)
 
     def _tell_origin(self) -> Origin:
         from newron.report import Origin

@@ -29,7 +29,7 @@ __all__ = [
     "text",
 ]
 
-_MOST_SCORES = 30  # bars of a histogram
+_MOST_SCORES, _MOST_TOTALS = 30, 45  # bars of a histogram; where each is a whole total
 
 
 def make_svg(width: float, height: float, body: Sequence[str], label: str) -> str:
@@ -208,13 +208,16 @@ def draw_calibration(bins: Sequence[Bin], given: str, happened: str) -> str:
     return make_svg(400, 330, shapes, f"Calibration: {told}")
 
 
-def draw_scores(totals: Floats, truth: NDArray[np.intp], limit: float, names: Sequence[str]) -> str:
-    """Draw how many rows of two classes have which total, with the limit."""
+def draw_scores(
+    totals: Floats, truth: NDArray[np.intp], place: float, limit: float, names: Sequence[str]
+) -> str:
+    """Draw how many rows of two classes have which total; the limit is drawn at a place."""
     width, base, height = 400.0, 270.0, 206.0
-    low, high = float(min(totals.min(), limit)), float(max(totals.max(), limit))
+    low, high = float(min(totals.min(), place)), float(max(totals.max(), place))
     if not high > low:
         low, high = low - 1.0, high + 1.0
-    edges = np.linspace(low, high, _count_bars(totals) + 1)
+    edges = _part_totals(totals, low, high)
+    low, high = float(edges[0]), float(edges[-1])
     counts = [np.histogram(totals[truth == c], edges)[0] for c in (0, 1)]
     most = max(int((counts[0] + counts[1]).max()), 1)
 
@@ -231,7 +234,7 @@ def draw_scores(totals: Floats, truth: NDArray[np.intp], limit: float, names: Se
         text(min(max(x(tick), 14), width - 16), base + 18, shorten(tick), anchor="middle")
         for tick in place_ticks(low, high, 5)
     ]
-    at = x(limit)
+    at = x(place)
     head = f"limit: {shorten(limit, 4)}"
     half = measure(head, SIZES["cond"], bold=True) / 2
     shapes += [
@@ -243,8 +246,13 @@ def draw_scores(totals: Floats, truth: NDArray[np.intp], limit: float, names: Se
     return make_svg(width, 316, shapes, "Rows by their total and their class")
 
 
-def _count_bars(totals: Floats) -> int:
-    return int(min(max(math.sqrt(len(totals)) * 1.5, 8), _MOST_SCORES))
+def _part_totals(totals: Floats, low: float, high: float) -> Floats:
+    """Give the edges of bars: one for each whole total where they are few, else even ones."""
+    near = np.round(totals)
+    if np.abs(totals - near).max() < 1e-6 and high - low <= _MOST_TOTALS:
+        return np.arange(math.floor(low), math.ceil(high) + 2, dtype=np.float64) - 0.5
+    n = int(min(max(math.sqrt(len(totals)) * 1.5, 8), _MOST_SCORES))
+    return np.linspace(low, high, n + 1)
 
 
 def _draw_legend(names: Sequence[str], y: float) -> list[str]:

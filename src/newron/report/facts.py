@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from newron.errors import InputError, ModelError
 from newron.figures.diagram import Diagram
 from newron.figures.drawing import draw
 from newron.figures.figure import Figure
-from newron.figures.joining import join_inputs
+from newron.figures.joining import count_points, join_inputs, tell_points
 from newron.figures.survey import read_diagram
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -27,13 +28,14 @@ from newron.report.measures import (
     measure_amounts,
     measure_classes,
 )
-from newron.report.naming import Words, rename
+from newron.report.naming import Words, rename, rename_card
 from newron.report.origin import Origin
 from newron.report.rows import draw_rows, list_rows, read_rows, read_truth
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
+from newron.rules.scorecard import ScoreCard
 
 __all__ = ["Facts", "gather"]
 
@@ -55,6 +57,8 @@ class Facts:
         Whether it is the network of the rules, with the same scores, and not the one given.
     fingerprint : str
         That of the model as it was given.
+    card : ScoreCard or None
+        The card, if one was given: then points are told instead of weights.
     seen : int or None
         How many of the rows are rows of training; None if that is not known.
     rows : array of shape (rows, columns)
@@ -84,6 +88,7 @@ class Facts:
     model: Model
     rewritten: bool
     fingerprint: str
+    card: ScoreCard | None
     words: Words
     origin: Origin
     seen: int | None
@@ -116,6 +121,19 @@ class Facts:
         return self.diagram.is_crisp
 
     @property
+    def unit(self) -> Fraction:
+        """What a weight is divided by to be told: what a point of a card weighs."""
+        return Fraction(1) if self.card is None else self.card.unit
+
+    @property
+    def limit(self) -> Fraction:
+        """The total from which on the second of two classes is said, as it is told."""
+        if self.card is not None:
+            return self.card.threshold
+        centre = self.model.layers[-1].centre
+        return Fraction(0) if centre is None else Fraction(repr(float(centre[0])))
+
+    @property
     def used(self) -> list[int]:
         """The columns that a function reads, the most important first."""
         read = {int(s) for layer in self.model.layers for s in layer.source}
@@ -124,7 +142,7 @@ class Facts:
 
 
 def gather(
-    model: Model,
+    model: Model | ScoreCard,
     X: ArrayLike,
     y: ArrayLike | None = None,
     *,
@@ -137,13 +155,18 @@ def gather(
 ) -> Facts:
     """Gather what there is to tell of a model on some rows; see :func:`newron.report.write`."""
     told = Words() if words is None else words
-    rows = read_rows(model, X)
-    truth = read_truth(model, y, len(rows))
+    given = model.model if isinstance(model, ScoreCard) else model
+    rows = read_rows(given, X)
+    truth = read_truth(given, y, len(rows))
     if seen is not None and not 0 <= seen <= len(rows):
         raise InputError(f"seen: expected a number of the {len(rows)} rows, got {seen}")
-    held = _find_columns(model, fixed)
-    named = rename(model, told)
-    found = rules if rules is not None and named == model else _find_rules(named, seconds)
+    held = _find_columns(given, fixed)
+    card = rename_card(model, told) if isinstance(model, ScoreCard) else None
+    named = rename(given, told) if card is None else card.model
+    if card is not None:
+        found: RuleSet | None = card.rules
+    else:
+        found = rules if rules is not None and named == given else _find_rules(named, seconds)
     shown = named if found is None else _rewrite(named, found, rows)
     scores = shown.score_rows(rows)
     axes = make_axes(shown.schema, find_boundaries(shown))
@@ -152,7 +175,8 @@ def gather(
     return Facts(
         model=shown,
         rewritten=shown != named,
-        fingerprint=model.fingerprint,
+        fingerprint=given.fingerprint,
+        card=card,
         words=told,
         origin=Origin() if origin is None else origin,
         seen=seen,
@@ -163,11 +187,11 @@ def gather(
         quality=_measure(shown, rows, scores, truth, axes),
         rules=None if found is None else _cover(found, shown, rows, truth),
         crisp=_find_crisp(shown, some, seconds) if found is None else None,
-        diagram=_read_diagram(shown, rows),
+        diagram=_read_diagram(shown, card, rows),
         importance=measure_importance(shown, some, kind="drop"),
         axes=axes,
         fixed=held,
-        figures=_draw_figures(shown, rows, rows[:1]),
+        figures=_draw_figures(shown if card is None else card, shown, rows),
     )
 
 
@@ -253,15 +277,18 @@ def _is_whole(rows: Floats, axes: Sequence[Axis]) -> bool:
     return size == len(rows) and inside and len(np.unique(rows, axis=0)) == size
 
 
-def _read_diagram(model: Model, rows: Floats) -> Diagram:
-    diagram = read_diagram(model, rows)
+def _read_diagram(model: Model, card: ScoreCard | None, rows: Floats) -> Diagram:
+    if card is None:
+        diagram = read_diagram(model, rows)
+    else:
+        diagram = tell_points(read_diagram(count_points(card), rows), float(card.unit))
     single = len(model.layers) == 1 and model.output.n_scores == 1
     return join_inputs(diagram, rows) if single else diagram
 
 
-def _draw_figures(model: Model, rows: Floats, row: Floats) -> tuple[Figure, Figure]:
-    table, one = list_rows(model, rows), list_rows(model, row)
+def _draw_figures(drawn: Model | ScoreCard, model: Model, rows: Floats) -> tuple[Figure, Figure]:
+    table, one = list_rows(model, rows), list_rows(model, rows[:1])
     wide, narrow = (
-        draw(model, table, row=one, row_name=_ROW_NAME, narrow=narrow) for narrow in (False, True)
+        draw(drawn, table, row=one, row_name=_ROW_NAME, narrow=narrow) for narrow in (False, True)
     )
     return wide, narrow

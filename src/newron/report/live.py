@@ -57,6 +57,8 @@ def describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
         "literals": literals,
         "crisp": facts.is_crisp,
         "order": facts.used,
+        "unit": float(facts.unit),
+        "limit": float(facts.limit) if facts.is_binary else None,
         "weighted": any(layer.alpha is not None for layer in model.layers),
     }
 

@@ -10,8 +10,9 @@ from newron.errors import InputError, ModelError
 from newron.model.model import Model
 from newron.model.output import Classes, Output, Targets
 from newron.model.schema import Schema
+from newron.rules.scorecard import ScoreCard
 
-__all__ = ["Words", "rename"]
+__all__ = ["Words", "rename", "rename_card"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,13 @@ def rename(model: Model, words: Words) -> Model:
         return Model(Schema(tuple(columns)), model.layers, _rename_output(model, words))
     except ModelError as error:  # two columns or classes of one name
         raise InputError(f"names: {error}") from None
+
+
+def rename_card(card: ScoreCard, words: Words) -> ScoreCard:
+    """Give the same card under the names of the page."""
+    model = rename(card.model, words)
+    columns = zip(card.axes, model.schema.columns, strict=True)
+    return replace(card, model=model, axes=tuple(replace(a, column=c) for a, c in columns))
 
 
 def _rename_output(model: Model, words: Words) -> Output:

@@ -15,7 +15,7 @@ from newron.report.writing import count, tell
 
 __all__ = ["write_network", "write_row"]
 
-_MOST_PARTS, _FEW_PARTS = 12, 5  # functions of a neuron that have a line; of many neurons
+_MOST_PARTS, _FEW_PARTS = 16, 5  # functions of a neuron that have a line; of many neurons
 _SIDE = 16.0  # what is cut off the margin of a wide figure
 _LEAD = {"sum": "adds", "mean": "averages", "min": "takes the least of",
          "max": "takes the greatest of", "product": "multiplies"}  # fmt: skip

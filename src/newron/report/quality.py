@@ -204,7 +204,8 @@ def _write_items(items: list[tuple[str, str]]) -> str:
 def _write_comparison(facts: Facts, quality: ClassQuality) -> str:
     assert facts.classes is not None  # noqa: S101 - measured of classes
     usual = say_class(facts.classes.labels[quality.usual])
-    rows = [("this network", quality.accuracy), (f"always “{usual}”", quality.baseline)]
+    name = "this network" if facts.card is None else "this card"
+    rows = [(name, quality.accuracy), (f"always “{usual}”", quality.baseline)]
     if quality.exact:
         rows = [(name, _bare(estimate)) for name, estimate in rows]
         caption = "Share of right answers. Exact: all possible inputs, so there is no interval."
@@ -300,8 +301,9 @@ def _write_class_charts(facts: Facts, quality: ClassQuality) -> list[str]:
     )
     if facts.is_binary and facts.truth is not None:
         centre = facts.model.layers[-1].centre
-        limit = 0.0 if centre is None else float(centre[0])
-        svg = draw_scores(facts.scores[:, 0] + limit, facts.truth, limit, names)
+        middle, unit = 0.0 if centre is None else float(centre[0]), float(facts.unit)
+        totals = (facts.scores[:, 0] + middle) / unit
+        svg = draw_scores(totals, facts.truth, middle / unit, float(facts.limit), names)
         figures.append(_write_figure(svg, _tell_scores(names)))
     return figures
 

@@ -62,6 +62,11 @@ const subtract = (a, b) => Number((a - b).toPrecision(12));
 const n = data.columns.length;
 const layers = model.layers;
 const last = layers.at(-1);
+// Points of a card are told instead of the weights of its last layer.
+const weightOf = (l, e) => {
+  const weight = layers[l].functions[e].weight ?? 1;
+  return l === layers.length - 1 ? Number((weight / data.unit).toPrecision(12)) : weight;
+};
 const bounded = (layer) => ["heaviside", "sigmoid", "tanh_prod"].includes(layer.processing);
 const aggregates = {
   sum: (parts) => parts.reduce((a, b) => a + b, 0),
@@ -80,12 +85,12 @@ const name = (row) => row.map((x, i) => {
 function run(row) {
   const told = explain(name(row));
   const added = layers.map((layer, l) =>
-    layer.functions.map((f, e) => (f.weight ?? 1) * told.functions[l][e]));
+    layer.functions.map((f, e) => weightOf(l, e) * told.functions[l][e]));
   const totals = layers.map((layer, l) => layer.neurons.map((neuron, j) =>
     aggregates[layer.aggregation](added[l].filter((_, e) => layer.functions[e].neuron === j))));
   // The scores are exact where sums of many parts are rounded.
   totals[totals.length - 1] = told.scores.map((score, j) =>
-    Number((score + last.neurons[j].centre).toPrecision(12)));
+    Number(((score + last.neurons[j].centre) / data.unit).toPrecision(12)));
   return { ...told, added, totals, signals: [...row, ...told.neurons.flat()] };
 }
 
@@ -105,7 +110,8 @@ const addOf = (t, keys) => keys.split(" ").reduce((sum, key) => {
   return sum + t.added[l - 1][e];
 }, 0);
 const sourceOf = (key) => { const [l, e] = split(key); return layers[l - 1].functions[e].source; };
-const limitOf = () => last.neurons[0].centre;
+// The limit of two classes, in points; of amounts what is taken from the sum.
+const limitOf = () => data.limit ?? last.neurons[0].centre;
 
 // ---- the figure: dots, strong lines, numbers ----
 
@@ -209,8 +215,8 @@ function flow(t) {
 }
 
 function spanOf(l, j) {
-  const parts = layers[l].functions.filter((f) => f.neuron === j);
-  return parts.reduce((sum, f) => sum + Math.abs(f.weight ?? 1), 0);
+  return layers[l].functions.reduce((sum, f, e) =>
+    sum + (f.neuron === j ? Math.abs(weightOf(l, e)) : 0), 0);
 }
 
 function flowOut(t) {
@@ -363,7 +369,7 @@ function addConditions(box, i) {
     const reading = make("span", { class: "cut-short", title: data.functions[key].head }, data.functions[key].reading);
     const line = make("div", { class: "cond", "data-fn": key }, make("i"), reading);
     if (l === layers.length && last.functions[e].weight !== null) {
-      if (data.crisp) line.append(` · ${signed(shorten(last.functions[e].weight), last.functions[e].weight)}`);
+      if (data.crisp) line.append(` · ${signed(shorten(weightOf(l - 1, e)), weightOf(l - 1, e))}`);
       else line.append(" · adds ", make("span", { "data-part": key }));
     }
     box.append(line);

@@ -15,12 +15,13 @@ from newron.report.naming import Words
 from newron.report.origin import Origin
 from newron.report.page import render
 from newron.rules.ruleset import RuleSet
+from newron.rules.scorecard import ScoreCard
 
 __all__ = ["write"]
 
 
 def write(
-    model: Model,
+    model: Model | ScoreCard,
     path: str | PathLike[str],
     X: ArrayLike,
     y: ArrayLike | None = None,
@@ -42,8 +43,8 @@ def write(
 
     Parameters
     ----------
-    model : Model
-        Of any kind.
+    model : Model or ScoreCard
+        A model of any kind; a score card is told with its points.
     path : str or path-like
         The file; it appears whole or not at all.
     X : table

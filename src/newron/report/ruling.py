@@ -13,6 +13,7 @@ from newron.model.model import Model
 from newron.model.output import Classes
 from newron.reading.crispness import Fidelity
 from newron.reading.fuzzy import tell_fuzzy
+from newron.reading.sentence import shorten
 from newron.reading.shapes import read_shapes
 from newron.report.facts import Facts
 from newron.report.writing import join_words, say_class, tell, write_count, write_per_cent
@@ -22,6 +23,7 @@ from newron.rules.node import Const, Literal, Node
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
+from newron.rules.scorecard import ScoreCard
 from newron.rules.text import HIGHEST, name_groups, say_count, write_number
 
 __all__ = ["RuleWriter", "name_rules", "tell_deciding", "write_rules"]
@@ -63,7 +65,7 @@ def tell_deciding(facts: Facts) -> str:
     if rules.form == "points":
         if not facts.is_binary:
             return "Add the points of the conditions that hold; the highest sum decides."
-        limit = write_number(-_parse(rules, facts.model)[1].constants[0])  # type: ignore[union-attr]
+        limit = write_number(facts.limit)
         return (
             "Add the points of the conditions that hold. "
             f"At <b>{limit} points or more</b> the model says {tell(say_class(classes.labels[1]))}."
@@ -101,7 +103,7 @@ def write_rules(facts: Facts, writer: RuleWriter) -> str:
     writer.begin(axes, body.nodes)
     records = facts.rules.to_records()
     if isinstance(body, Points):
-        inner = writer.write_points(body, facts.model, records)
+        inner = writer.write_points(body, facts, records) + _tell_cost(facts.card)
     else:
         inner = writer.write_list(body, facts.model, records)
     return f"{head}{write_proof(facts.rules.proof)}{inner}"
@@ -201,13 +203,16 @@ class RuleWriter:
 
     # ---- points ----
 
-    def write_points(self, body: Points, model: Model, records: Sequence[dict[str, Any]]) -> str:
+    def write_points(self, body: Points, facts: Facts, records: Sequence[dict[str, Any]]) -> str:
         """Write conditions and their points."""
+        model, unit = facts.model, facts.unit
+        points = [
+            [write_number(w / unit, signed=True) for w in term.weights] for term in body.terms
+        ]
         rows = [
-            self._write_term(k, term.node, [write_number(w, signed=True) for w in term.weights],
-                             record["support"])
+            self._write_term(k, term.node, points[k], record["support"])
             for k, (term, record) in enumerate(zip(body.terms, records, strict=True))
-        ]  # fmt: skip
+        ]
         heads = ["points"] if len(body.constants) == 1 else _name_scores(model)
         if len(body.constants) > 1 or not isinstance(model.output, Classes):
             rows.append(_write_start([write_number(c) for c in body.constants]))
@@ -219,7 +224,7 @@ class RuleWriter:
         style = "two tables" if halves else "tables"
         return (
             f'{self._write_groups()}<div class="{style}">{tables}</div>'
-            f'<p class="rule decision">{_write_decision(body, model)}</p>'
+            f'<p class="rule decision">{_write_decision(facts)}</p>'
         )
 
     def _write_term(self, k: int, node: Node, points: Sequence[str], support: int | None) -> str:
@@ -313,14 +318,26 @@ def _write_point_table(heads: Sequence[str], rows: Sequence[str]) -> str:
     )
 
 
-def _write_decision(body: Points, model: Model) -> str:
-    output = model.output
+def _write_decision(facts: Facts) -> str:
+    output = facts.model.output
     if not isinstance(output, Classes):
         return f"The sum is {tell(join_words(output.names))}."
     if output.n_scores > 1:
         return f"{HIGHEST}."
     first, second = (tell(say_class(label)) for label in output.labels)
-    return f"Sum <b>≥ {write_number(-body.constants[0])}</b>: {second}. Otherwise: {first}."
+    return f"Sum <b>≥ {write_number(facts.limit)}</b>: {second}. Otherwise: {first}."
+
+
+def _tell_cost(card: ScoreCard | None) -> str:
+    """Say what the rounding to whole points has changed."""
+    if card is None or card.before is None or card.after is None:
+        return ""
+    before, after = (write_per_cent(cost.accuracy, 1) for cost in (card.before, card.after))
+    return (
+        f'<p class="small muted">Points are rounded: on {write_count(card.after.n_rows)} '
+        f"{tell(card.where)} the card is right for {after}, the network before for {before}. "
+        f"One point weighs {shorten(float(card.unit))} in log odds.</p>"
+    )
 
 
 # ---- networks that are not crisp ----
