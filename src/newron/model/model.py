@@ -20,8 +20,8 @@ from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 
 if TYPE_CHECKING:
-    from newron.figures.figure import Figure
     from newron.exports.file import Export
+    from newron.figures.figure import Figure
     from newron.reading.explanation import Explanation
     from newron.reading.fuzzy import FuzzyRules
     from newron.reading.shapes import Shapes
