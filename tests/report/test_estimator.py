@@ -8,7 +8,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from newron import NewronClassifier, NewronRegressor
+from newron import NewronClassifier, NewronRegressor, NewronWarning, datasets
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +74,17 @@ def test_a_regressor_reports_too(table, tmp_path):
     page = read(network, tmp_path / "r.html", X, y, target="dose")
     assert "Dose: off by" in page
     assert "the rows that the model was trained on" in page
+
+
+def test_a_report_of_the_adult_table_is_small(tmp_path):
+    adult = datasets.load("adult")
+    network = NewronClassifier(recipe="grow", max_terms=6, random_state=0)
+    network.fit(adult.X[:2000], adult.y[:2000])
+    with pytest.warns(NewronWarning, match="unknown categories"):
+        page = read(network, tmp_path / "r.html", adult.X, adult.y)
+    assert len(page.encode()) < 2_000_000
+    assert "48\u202f842 rows" in page
+    assert "300 of them, drawn at random, can be chosen above" in page
 
 
 def test_an_estimator_that_is_not_fitted_has_no_report(table, tmp_path):
