@@ -150,9 +150,16 @@ def _tell_points(function: Function) -> str:
     if function.crisp or (function.part is None and function.bounded):
         return write_points(function.weight)
     if function.part is None:
-        return f"{shorten(function.low, 2)} … {shorten(function.high, 2)}"
+        return _tell_range(function)
     added = write_amount(function.added, function.high - function.low)
     return f"+{added}" if function.added > 0.0 else added
+
+
+def _tell_range(function: Function) -> str:
+    """Write what a curve can add, with as many digits as its pill has room for."""
+    told = [f"{shorten(function.low, n)} … {shorten(function.high, n)}" for n in (2, 1)]
+    room = PILL - 6
+    return next((t for t in told if measure(t, SIZES["value"], bold=True) <= room), told[-1])
 
 
 def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
