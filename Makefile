@@ -40,8 +40,7 @@ imports: $(VENV)/test.done
 
 # The core's own tests under the address, undefined-behaviour and thread sanitizers.
 sanitize: $(VENV)/test.done
-	scripts/sanitize address,undefined
-	scripts/sanitize thread
+	scripts/sanitize address,undefined & first=$$!; scripts/sanitize thread && wait $$first
 
 tests: $(VENV)/test.done
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal
