@@ -2,6 +2,7 @@
 
 import io
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -519,6 +520,34 @@ class TestEstimators:
             assert chosen == path.literals[int(np.argmax(good))]
         again = whole.prune(X, y, tolerance=2.0, criterion="score")
         assert count_literals(again.model_) == path.choose(2.0, criterion="score")
+
+    @pytest.mark.parametrize(
+        ("how", "chosen"),
+        [
+            ({"tolerance": 0.0, "criterion": "score"}, 3),
+            ({"tolerance": 1.0, "criterion": "score"}, 2),
+            ({"tolerance": 1.9, "criterion": "score"}, 2),
+            ({"tolerance": 2.0, "criterion": "score"}, 1),
+            ({"tolerance": 9.0, "criterion": "score"}, 0),
+            ({"tolerance": 0.0, "criterion": "score", "max_literals": 2}, 2),
+            ({"tolerance": 1.0, "criterion": "loss"}, 3),
+            ({"tolerance": 3.0, "criterion": "loss"}, 1),
+            ({"tolerance": 1.5, "criterion": "loss"}, 3),
+        ],
+    )
+    def test_a_size_is_taken_at_its_very_tolerance(self, grown, how, chosen):
+        # The gaps to the best score are 4, 2, 1, 0, 0 of its standard errors by pairs.
+        score = 0.875 - np.array([4.0, 2.0, 1.0, 0.0, 0.0]) / 64
+        path = replace(
+            grown[3].prune_path_,
+            literals=(0, 1, 2, 3, 4),
+            score=score,
+            error=np.full(5, 1 / 64),
+            loss=np.array([0.75, 0.625, 0.5, 0.375, 0.25]),
+            loss_error=np.full(5, 0.125),
+            pair_error=np.full((5, 5), 1 / 64),
+        )
+        assert path.choose(**how) == chosen
 
     def test_errors_of_pairs_are_those_of_differences_on_the_same_rows(self, grown):
         error = grown[3].prune_path_.pair_error
