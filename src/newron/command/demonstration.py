@@ -51,12 +51,6 @@ def demonstrate(page: Page, folder: Path, *, force: bool) -> None:
         ),
         {_ROBOTS: _write_csv(X, y)},
     )
-    told = {
-        REPORT: "open it in a browser: the network, live",
-        RULES: "the rule above",
-        FIGURE: "the figure, for papers and slides",
-    }
-    told |= {MODEL: f'the model: newron.load("{outputs.model}")', _ROBOTS: "the training rows"}
     if page.as_json:
         found = {"right": right, "of": len(robots), "rule": rules.to_text(notes=False)}
         files = outputs.locate(written)
@@ -73,11 +67,23 @@ def demonstrate(page: Page, folder: Path, *, force: bool) -> None:
     page.line()
     shown = int(np.argmax(y == 1))
     _tell_row(page, rules.to_model(), X[shown])
+    told = _describe_files(outputs)
     tell_files(page, outputs, {name: told.get(name, what) for name, what in written.items()})
     page.line()
     page.line(bold("  Next"))
     page.line("    newron fit table.csv --target column       ", dim("your own table"))
     page.line(f"    newron explain {outputs.model} {folder / _ROBOTS} --row {shown + 1}")
+
+
+def _describe_files(outputs: Outputs) -> dict[str, str]:
+    """Tell what each file is, in the words of the demonstration."""
+    return {
+        REPORT: "open it in a browser: the network, live",
+        RULES: "the rule above",
+        FIGURE: "the figure, for papers and slides",
+        MODEL: f'the model: newron.load("{outputs.model}")',
+        _ROBOTS: "the training rows",
+    }
 
 
 def _write_csv(X: np.ndarray, y: np.ndarray) -> str:
