@@ -20,7 +20,13 @@ from newron.training.growing import GrowPlan, GrowTask, Lesson, grow
 from newron.training.holdout import list_rows, measure_loss, settle
 from newron.training.ranking import learn_ranking
 from newron.training.recipe import Recipe
-from newron.training.teaching import fit_taught, make_lesson, mean_scores, weigh_scores
+from newron.training.teaching import (
+    fit_taught,
+    make_lesson,
+    make_up_rows,
+    mean_scores,
+    weigh_scores,
+)
 
 KINDS = {
     "two classes": Classes((0, 1)),
@@ -213,6 +219,31 @@ class TestGoingOn:
         before = measure(kind, fitted.model_, make_table(kind))
         fitted.set_params(weight_decay=0.0).fit(X, y)
         assert measure(kind, fitted.model_, make_table(kind)) < 0.98 * before
+
+
+class TestMadeUpRows:
+    def make(self, weight=None):
+        data = replace(make_table("two classes"), weight=weight)
+        return data, make_up_rows(data, np.random.default_rng(0))
+
+    def test_the_rows_themselves_come_first(self):
+        data, rows = self.make()
+        assert len(rows.X) == 3 * len(data.X)
+        np.testing.assert_array_equal(rows.X[: len(data.X)], data.X)
+        assert rows.weight is None
+
+    def test_about_a_quarter_of_the_values_are_foreign(self):
+        data, rows = self.make()
+        copies = rows.X[len(data.X) :]
+        share = np.mean(copies != np.tile(data.X, (2, 1)))
+        assert 0.2 < share < 0.27
+        for copy, own in zip(copies.T, data.X.T, strict=True):
+            assert set(copy) <= set(own)  # no value that the column does not have
+
+    def test_a_copy_weighs_as_its_row(self):
+        weight = np.random.default_rng(1).random(300)
+        _, rows = self.make(weight)
+        np.testing.assert_array_equal(rows.weight, np.tile(weight, 3))
 
 
 class CtrlC(Callback):

@@ -35,12 +35,14 @@ class Architecture:
 
     ``functions_per_input`` functions of each neuron read each input, and with
     ``direct_inputs`` the output layer reads the inputs besides the last hidden
-    layer.
+    layer. With ``reads`` each neuron of the first layer reads some inputs alone, all
+    of them as many.
     """
 
     layers: tuple[LayerPlan, ...]
     functions_per_input: int = 1
     direct_inputs: bool = False
+    reads: tuple[tuple[int, ...], ...] = ()
 
     def sources(self, n_channels: int) -> list[NDArray[np.int32]]:
         """Give the signals that each neuron of each layer reads, in order."""
@@ -55,7 +57,9 @@ class Architecture:
                 first += before
                 if self.direct_inputs and number == len(self.layers) - 1:
                     reads = np.concatenate([inputs, reads])
-            out.append(np.tile(reads, layer.n_neurons).astype(np.int32))
+            everywhere = np.tile(reads, layer.n_neurons)
+            own = number == 0 and self.reads
+            out.append((np.ravel(self.reads) if own else everywhere).astype(np.int32))
         return out
 
 

@@ -54,6 +54,7 @@ from newron.training.holdout import (
     settle,
     take,
 )
+from newron.training.pairing import Mixture, fit_mixture, judge_mixture
 from newron.training.ranking import learn_ranking
 from newron.training.recipe import Recipe
 from newron.training.teaching import fit_taught, make_lesson, mean_scores
@@ -307,17 +308,34 @@ def _choose_soft(data: Data, plan: Plan) -> Fitted:
         return fit_network(data, additive)
     if n_rows > MANY_ROWS:
         return _choose_corrected(data, additive, deep, splits)
-    chosen = additive
+    n_teachers = plan.recipe.n_init if plan.own_starts else _TEACHERS
+    chosen, mixture = additive, None
     if len(plan.architecture.layers) > 1:
-        best, _ = _judge(data, _try_once(additive), splits)
+        best, trained = _judge(data, _try_once(additive), splits)
+        mixture = _judge_pairs(data, deep, trained, splits) if n_teachers > 1 else None
+        if mixture is not None and is_better(mixture.losses, best):
+            best = mixture.losses
+        else:
+            mixture = None
         for way in [deep] if plan.own_decay else [deep, exact]:
             losses, _ = _judge(data, _try_once(way), splits)
             if is_better(losses, best, SURE):
                 chosen, best = way, losses
-    if chosen is not additive:
+    if chosen is not additive or n_teachers == 1:
         return fit_network(data, chosen)
-    n_teachers = plan.recipe.n_init if plan.own_starts else _TEACHERS
-    return fit_taught(data, additive, n_teachers) if n_teachers > 1 else fit_network(data, additive)
+    if mixture is not None:
+        return fit_mixture(data, additive, deep, mixture, max(n_teachers // 2, 1))
+    return fit_taught(data, additive, n_teachers)
+
+
+def _judge_pairs(
+    data: Data, deep: Plan, additive: list[Fitted], splits: list[Split]
+) -> Mixture | None:
+    try:
+        return judge_mixture(data, replace(deep, callbacks=()), additive, splits)
+    except KeyboardInterrupt:
+        # The trial, of most of the rows, is the best there is.
+        raise _Stopped(replace(additive[0], interrupted=True)) from None
 
 
 def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split]) -> Fitted:

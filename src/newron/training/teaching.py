@@ -7,7 +7,7 @@ are what a single network, smooth or of steps, is trained towards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,9 +33,10 @@ from newron.training.growing import Lesson
 from newron.training.holdout import list_rows, measure_loss, settle
 from newron.training.native import AdamState
 
-__all__ = ["fit_taught", "make_lesson", "mean_scores"]
+__all__ = ["fit_taught", "keep_best", "make_lesson", "mean_scores", "teach_more"]
 
 _STUDENTS = 8  # starts of the one that is taught: some end in a poor place
+_COPIES, _FOREIGN = 2, 0.25  # of the rows that are made up, and of their values
 _STUDENT_DECAY = 0.01  # the teachers are regular already
 
 
@@ -44,12 +45,49 @@ def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
     data = settle(data)
     teachers = fit_restarts(data, replace(plan, recipe=replace(plan.recipe, n_init=n_teachers)))
     if teachers[0].interrupted:
-        return _keep_best(teachers, data, plan)
-    scores = mean_scores([teacher.model for teacher in teachers], data.X)
+        return keep_best(teachers, data, plan)
+    return _teach(data, data, plan, mean_scores([t.model for t in teachers], data.X), teachers)
+
+
+def teach_more(
+    data: Data, plan: Plan, hear: Callable[[Floats], Floats], teachers: Sequence[Fitted]
+) -> Fitted:
+    """Train a network towards what is heard of rows, made-up ones among them.
+
+    A network that can join columns is free between the rows that it sees: rows that
+    nobody labelled, but the teachers can judge, tie it down.
+    """
+    rows = make_up_rows(data, np.random.default_rng(plan.seed.spawn(1)[0]))
+    epochs = max(plan.recipe.max_iter // 2, 1)
+    more = replace(plan, recipe=replace(plan.recipe, max_iter=epochs))
+    return _teach(data, rows, more, hear(rows.X), teachers, n_students=_STUDENTS // 2)
+
+
+def make_up_rows(data: Data, rng: np.random.Generator) -> Data:
+    """Give the rows, and copies in which some values are those of other rows."""
+    X = [data.X]
+    for _ in range(_COPIES):
+        copy = data.X.copy()
+        foreign = rng.random(copy.shape) < _FOREIGN
+        from_row = rng.integers(0, len(copy), copy.shape)
+        X.append(np.where(foreign, np.take_along_axis(copy, from_row, axis=0), copy))
+    weight = None if data.weight is None else np.tile(data.weight, len(X))
+    return Data(np.concatenate(X), np.tile(data.y, (len(X), 1)), weight, data.fields)
+
+
+def _teach(
+    data: Data,
+    rows: Data,
+    plan: Plan,
+    scores: Floats,
+    teachers: Sequence[Fitted],
+    n_students: int = _STUDENTS,
+) -> Fitted:
+    """Train towards the scores of rows; should Ctrl-C come, the best teacher must do."""
     names = tuple(f"score {k + 1}" for k in range(scores.shape[1]))
     # Here the lowest loss is the best: it is the nearest to the teachers.
-    recipe = replace(plan.recipe, n_init=_STUDENTS, weight_decay=_STUDENT_DECAY)
-    lessons = Data(data.X, scores, weigh_scores(data, plan, scores), data.fields)
+    recipe = replace(plan.recipe, n_init=n_students, weight_decay=_STUDENT_DECAY)
+    lessons = Data(rows.X, scores, weigh_scores(rows, plan, scores), data.fields)
     student = fit_network(
         lessons,
         replace(
@@ -62,11 +100,11 @@ def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
         ),
     )
     if student.interrupted:
-        return _keep_best(teachers, data, plan)
+        return keep_best(teachers, data, plan)
     return _give_meaning(student, data, plan)
 
 
-def _keep_best(teachers: list[Fitted], data: Data, plan: Plan) -> Fitted:
+def keep_best(teachers: Sequence[Fitted], data: Data, plan: Plan) -> Fitted:
     """Give the restart of lowest loss: Ctrl-C came before one could be taught."""
     best = min(teachers, key=lambda fitted: fitted.best_loss)
     sample = make_sample(data)

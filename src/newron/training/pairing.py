@@ -1,0 +1,251 @@
+"""Pairs of columns: which ones matter, and how much of them a network should have.
+
+A network without hidden layer adds up curves of single columns: what two columns do
+together is beyond it. So a second network is trained that has, besides the curves,
+hidden neurons which read two columns each. It has little decay and overfits; the
+additive one has much and is stiff. Rows held out say with which share each enters the
+mixture of both, which teaches one network. Shares are found more surely than a choice
+between the two is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from newron.model.arithmetic import Floats
+from newron.training.encoding import Encoding
+from newron.training.fitting import (
+    Data,
+    Fitted,
+    Plan,
+    fit_restarts,
+    name_loss,
+    scale_targets,
+    weigh_rows,
+)
+from newron.training.holdout import Split, list_rows, measure_loss, take
+from newron.training.ranking import Ranking, learn_ranking
+from newron.training.teaching import keep_best, mean_scores, teach_more
+
+__all__ = ["Mixture", "find_pairs", "fit_mixture", "judge_mixture"]
+
+_PAIRS_PER_COLUMN, _MOST_PAIRS = 3, 90
+_MOST_COLUMNS = 128  # whose pairs are looked at
+_BINS = 8  # of a column: cells of two columns must hold rows
+_RIDGE = 1.0  # of a cell's weight, and of the shares
+_LESS_DECAY = 9.0  # how much less of it networks with pairs have
+_CHUNK = 4096
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The shares of a network without and one with pairs, and what rows held out said."""
+
+    shares: tuple[float, float]
+    losses: Floats  # on each split's rows
+
+
+# ---- finding pairs ----
+
+
+def find_pairs(data: Data, plan: Plan, scores: Floats, columns: Sequence[int]) -> list[Pair]:
+    """Give the pairs of columns that explain most of what a network's scores leave over.
+
+    Both columns are cut in two at every bin; the gain is that of a weight for each of
+    the four parts, for the best two cuts.
+    """
+    rows = list_rows(data)
+    target_scale = scale_targets(data, plan, rows)
+    targets, weight = weigh_rows(data, plan, rows, target_scale)
+    if target_scale is not None:
+        scores = (scores - target_scale.shift) / target_scale.scale
+    slope, curvature = _differentiate(name_loss(plan.output), scores, targets)
+    slope, curvature = slope * weight[:, None], curvature * weight[:, None]
+    ranking = learn_ranking(data.X, rows.index, data.fields, _BINS, rows.weight)
+    ranks = ranking.encode(data.X)
+    masks = {c: _cut_column(ranks[c], ranking, c) for c in columns}
+    masks = {c: mask for c, mask in masks.items() if mask.shape[1]}
+    if len(masks) > _MOST_COLUMNS:
+        alone = {c: _gain_alone(mask, slope, curvature) for c, mask in masks.items()}
+        first = sorted(sorted(masks, key=lambda c: -alone[c])[:_MOST_COLUMNS])
+        masks = {c: masks[c] for c in first}
+    if len(masks) < 2:
+        return []
+    gains = _gain_together(list(masks.values()), slope, curvature)
+    order = list(masks)
+    found = [(-gains[i, j], order[i], order[j]) for i, j in combinations(range(len(order)), 2)]
+    most = min(_PAIRS_PER_COLUMN * len(order), _MOST_PAIRS)
+    return [(i, j) for _, i, j in sorted(found)[:most]]
+
+
+def _differentiate(
+    loss: str, scores: Floats, targets: NDArray[np.float32]
+) -> tuple[Floats, Floats]:
+    """Give the first and second derivative of each row's loss by its scores, signs turned."""
+    if loss == "squared":
+        return targets - scores, np.ones_like(scores)
+    if loss == "binary":
+        odds = 1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0)))
+        return targets - odds, odds * (1.0 - odds)
+    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+    odds /= odds.sum(axis=1, keepdims=True)
+    hit = np.eye(scores.shape[1])[targets[:, 0].astype(np.intp)]
+    return hit - odds, odds * (1.0 - odds)
+
+
+def _cut_column(ranks: Floats, ranking: Ranking, column: int) -> Floats:
+    """Give a 0/1 column for each way to cut a column in two."""
+    ordered, bins = int(ranking.n_ordered[column]), int(ranking.n_bins[column])
+    cuts = [ranks <= b for b in range(ordered - 1)]
+    free = sorted(range(ordered, bins), key=lambda b: (-np.count_nonzero(ranks == b), b))
+    cuts += [ranks == b for b in free[:_BINS]]
+    return np.array(cuts, np.float64).reshape(len(cuts), len(ranks)).T
+
+
+def _gain_alone(mask: Floats, slope: Floats, curvature: Floats) -> float:
+    inside, held = mask.T @ slope, mask.T @ curvature
+    outside, rest = slope.sum(axis=0) - inside, curvature.sum(axis=0) - held
+    gain = inside**2 / (held + _RIDGE) + outside**2 / (rest + _RIDGE)
+    return float(gain.max(axis=0).sum())
+
+
+def _gain_together(masks: list[Floats], slope: Floats, curvature: Floats) -> Floats:
+    """Give the gain of every pair of columns, summed over the outputs."""
+    begin = np.cumsum([0] + [mask.shape[1] for mask in masks[:-1]])
+    joined = np.concatenate(masks, axis=1)
+    total = np.zeros((len(masks), len(masks)))
+    for k in range(slope.shape[1]):
+        gain = sum(
+            part**2 / (np.maximum(held, 0.0) + _RIDGE)  # rounding makes little of nothing
+            for part, held in zip(
+                _sum_quarters(joined, slope[:, k]),
+                _sum_quarters(joined, curvature[:, k]),
+                strict=True,
+            )
+        )
+        best = np.maximum.reduceat(np.maximum.reduceat(gain, begin, axis=0), begin, axis=1)
+        total += best
+    # Rounded: the last digits depend on the threads of a matrix product.
+    return np.asarray(np.round(total, 9 - int(np.ceil(np.log10(total.max() + 1e-300)))))
+
+
+def _sum_quarters(masks: Floats, amount: Floats) -> Iterator[Floats]:
+    """Sum an amount over the rows in both, one or the other, or neither of two masks."""
+    both = np.zeros((masks.shape[1], masks.shape[1]))
+    for at in range(0, len(masks), _CHUNK):
+        part = masks[at : at + _CHUNK]
+        both += part.T @ (part * amount[at : at + _CHUNK, None])
+    one = np.diag(both)
+    yield both
+    yield one[:, None] - both
+    yield one[None, :] - both
+    yield amount.sum() - one[:, None] - one[None, :] + both
+
+
+# ---- networks with pairs ----
+
+
+def _read_pairs(plan: Plan, encoding: Encoding, pairs: Sequence[Pair]) -> Plan:
+    """Give the plan of a network whose hidden neurons read these pairs.
+
+    Of a column on two scales its rank is read: few far rows shall not decide.
+    """
+    channels = {channel.column: k for k, channel in enumerate(encoding.channels)}
+    hidden, last = plan.architecture.layers[0], plan.architecture.layers[-1]
+    architecture = replace(
+        plan.architecture,
+        layers=(replace(hidden, n_neurons=len(pairs)), last),
+        reads=tuple((channels[i], channels[j]) for i, j in pairs),
+        functions_per_input=1,
+        direct_inputs=True,
+    )
+    decay = plan.recipe.weight_decay / (1.0 if plan.own_decay else _LESS_DECAY)
+    return replace(plan, architecture=architecture, recipe=replace(plan.recipe, weight_decay=decay))
+
+
+def _plan_pairs(data: Data, deep: Plan, additive: Sequence[Fitted]) -> Plan | None:
+    """Plan the network with the pairs that additive ones, trained on these rows, lack."""
+    core = additive[0].core
+    assert core is not None  # noqa: S101 - it was trained by gradients
+    scores = mean_scores([fitted.model for fitted in additive], data.X)
+    columns = sorted({channel.column for channel in core.encoding.channels})
+    pairs = find_pairs(data, deep, scores, columns)
+    return _read_pairs(deep, core.encoding, pairs) if pairs else None
+
+
+def judge_mixture(
+    data: Data, deep: Plan, additive: Sequence[Fitted], splits: Sequence[Split]
+) -> Mixture | None:
+    """Train a network with pairs on each split, and find the shares by the other rows.
+
+    ``additive`` are the networks without pairs of the splits. None where no two
+    columns make a pair.
+    """
+    target_scale = scale_targets(data, deep, list_rows(data))
+    targets, weight = weigh_rows(data, deep, list_rows(data), target_scale)
+    said = []
+    for split, alone in zip(splits, additive, strict=True):
+        inside = take(data, split.inside)
+        plan = _plan_pairs(inside, deep, [alone])
+        if plan is None:
+            return None
+        (paired,) = fit_restarts(inside, _with_starts(plan, 1))
+        if paired.interrupted:
+            raise KeyboardInterrupt
+        scores = np.stack([f.model.score_rows(data.X[split.outside]) for f in (alone, paired)])
+        if target_scale is not None:
+            scores = (scores - target_scale.shift) / target_scale.scale
+        said.append(scores)
+    loss = name_loss(deep.output)
+    outside = [split.outside for split in splits]
+    shares = _find_shares(loss, said, [targets[o] for o in outside], [weight[o] for o in outside])
+    losses = [
+        measure_loss(loss, np.tensordot(shares, scores, 1), targets[o], weight[o])
+        for scores, o in zip(said, outside, strict=True)
+    ]
+    return Mixture((float(shares[0]), float(shares[1])), np.array(losses))
+
+
+def _find_shares(
+    loss: str, said: list[Floats], targets: list[NDArray[np.float32]], weight: list[Floats]
+) -> Floats:
+    """Give the shares of lowest loss, none negative, drawn a little towards one half."""
+    scores = np.concatenate(said, axis=1)
+    labels, weights = np.concatenate(targets), np.concatenate(weight)
+
+    def measure(shares: Floats) -> float:
+        lost = measure_loss(loss, np.tensordot(shares, scores, 1), labels, weights)
+        return float(weights.sum()) * lost + _RIDGE * float(np.sum((shares - 0.5) ** 2))
+
+    found = minimize(measure, np.full(2, 0.5), bounds=[(0.0, None)] * 2, method="L-BFGS-B")
+    return np.asarray(found.x)
+
+
+def fit_mixture(data: Data, additive: Plan, deep: Plan, mixture: Mixture, n: int) -> Fitted:
+    """Train n networks without and n with pairs, and one with pairs towards their mixture."""
+    alone = fit_restarts(data, _with_starts(additive, n))
+    plan = None if alone[0].interrupted else _plan_pairs(data, deep, alone)
+    quiet = None if plan is None else replace(_with_starts(plan, n), callbacks=())
+    paired = [] if quiet is None else fit_restarts(data, quiet)
+    if plan is None or paired[0].interrupted:
+        return keep_best(alone, data, additive)
+    scale = scale_targets(data, deep, list_rows(data))
+    middle = np.zeros(1) if scale is None else scale.shift
+    groups = [[fitted.model for fitted in group] for group in (alone, paired)]
+
+    def hear(X: Floats) -> Floats:
+        parts = [mean_scores(models, X) - middle for models in groups]
+        return middle + np.tensordot(mixture.shares, np.stack(parts), 1)
+
+    return teach_more(data, plan, hear, alone)
+
+
+def _with_starts(plan: Plan, n: int) -> Plan:
+    return replace(plan, recipe=replace(plan.recipe, n_init=n))
