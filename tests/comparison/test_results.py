@@ -1,0 +1,97 @@
+"""What the comparisons say of trials: means, intervals, ranks, tests."""
+
+import math
+
+import numpy as np
+import pytest
+from benchmarks import paper, peers
+from benchmarks.trials import Journal, Trial
+from scipy import stats
+
+
+def make_journal(tmp_path, records):
+    journal = Journal(tmp_path / "trials.jsonl")
+    for trial, accuracy in records.items():
+        journal.add(trial, {"accuracy": accuracy, "code": "0", "cpu_seconds": 1.0})
+    return journal
+
+
+class TestCells:
+    def test_the_interval_is_corrected_for_overlap(self):
+        values = [80.0, 90.0, 85.0, 95.0]
+        plain, overlapping = paper.Cell(values), paper.Cell(values, 1 / 3)
+        error = np.std(values, ddof=1) / 2 * stats.t.ppf(0.975, 3)
+        assert plain.half_width == pytest.approx(error)
+        assert overlapping.half_width == pytest.approx(error * math.sqrt(1 + 4 / 3))
+        assert math.isnan(paper.Cell([80.0]).half_width)
+
+    def test_the_better_of_structure_and_default_counts(self, tmp_path):
+        journal = make_journal(
+            tmp_path,
+            {
+                Trial("paper", "iris", "sigmoid", 0): 0.9,
+                Trial("paper", "iris", "sigmoid default", 0): 0.8,
+                Trial("paper", "iris", "sigmoid default", 1): 0.7,
+                Trial("paper", "iris", "sigmoid", 1): 0.5,
+                Trial("paper", "iris", "sigmoid", 10): 0.1,  # beyond the ten splits
+            },
+        )
+        cell = paper.gather(journal, "paper", 10, 1)["iris", "sigmoid"]
+        assert cell.accuracies == [90.0, 70.0]
+        assert cell.best == 90.0
+
+    def test_every_cell_of_the_paper_is_there(self):
+        theirs = paper.read_paper()
+        assert len(theirs) == 23 * 7
+        assert theirs["monks-2", "heaviside"][0] == 100.0
+
+    def test_all_trials_have_work(self):
+        for trial in paper.list_trials(["paper", "honest"], ["iris", "monks-1"], 2, 1):
+            assert trial.model in paper.WORK[trial.protocol]
+
+
+class TestRanks:
+    def make(self, tmp_path, accuracies):
+        """Make results of models by table; each table has five folds."""
+        records = {
+            Trial("honest", table, model, k): value
+            for table, models in accuracies.items()
+            for model, values in models.items()
+            for k, value in enumerate(values)
+        }
+        journal = make_journal(tmp_path, records)
+        return peers.gather(journal, list(accuracies), ["EBM", "FIGS", "RIPPER"], 1)
+
+    def test_equals_share_and_who_has_none_is_last(self, tmp_path):
+        results = self.make(
+            tmp_path,
+            {
+                "iris": {"EBM": [0.9] * 5, "FIGS": [0.8] * 5},
+                "glass": {"EBM": [0.7] * 5, "FIGS": [0.7] * 5, "RIPPER": [0.9] * 5},
+            },
+        )
+        ranks = peers.rank(results, results.models)
+        assert ranks.tolist() == [[1, 2, 3], [2.5, 2.5, 1]]
+
+    def test_a_model_with_a_fold_missing_has_no_result(self, tmp_path):
+        results = self.make(tmp_path, {"iris": {"EBM": [0.9] * 4, "FIGS": [0.8] * 5}})
+        assert math.isnan(results.average("iris", "EBM"))
+        assert results.average("iris", "FIGS") == pytest.approx(0.8)
+
+    def test_the_critical_difference_is_demsars(self):
+        # Demšar (2006), table 5: q = 2.343 for 3 and 2.728 for 5 models at 5 %.
+        assert peers.find_critical_difference(3, 10) == pytest.approx(
+            2.343 * math.sqrt(12 / 60), rel=1e-3
+        )
+        assert peers.find_critical_difference(5, 30) == pytest.approx(
+            2.728 * math.sqrt(30 / 180), rel=1e-3
+        )
+
+    def test_folds_are_told_apart_only_beyond_their_spread(self):
+        base = np.array([0.8, 0.82, 0.78, 0.81, 0.79])
+        sure = base + np.array([0.1, 0.11, 0.1, 0.09, 0.1])
+        assert peers.compare_folds(sure, base) == 1
+        assert peers.compare_folds(base, sure) == -1
+        assert peers.compare_folds(base + np.array([0.1, -0.1, 0.05, 0.0, 0.01]), base) == 0
+        assert peers.compare_folds(base, base) == 0
+        assert peers.compare_folds(base[:1] + 1, base[:1]) == 0
