@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from benchmarks import paper, peers
+from benchmarks.learners import limit_time
 from benchmarks.trials import Journal, Trial
 from scipy import stats
 
@@ -95,3 +96,14 @@ class TestRanks:
         assert peers.compare_folds(base + np.array([0.1, -0.1, 0.05, 0.0, 0.01]), base) == 0
         assert peers.compare_folds(base, base) == 0
         assert peers.compare_folds(base[:1] + 1, base[:1]) == 0
+
+
+def test_a_learner_that_does_not_end_is_ended():
+    def work():
+        while True:
+            pass
+
+    with pytest.raises(TimeoutError, match="not done after 1 s"), limit_time(1):
+        work()
+    with limit_time(1):
+        pass

@@ -119,6 +119,12 @@ class TestFinding:
         assert len(set(pairs)) == 90
         assert all(i < j for i, j in pairs)
 
+    def test_nothing_left_over_makes_no_trouble(self):
+        data = make_table("amounts")
+        data = replace(data, y=np.ones_like(data.y))
+        pairs = find(data, "amounts", np.ones_like(data.y))
+        assert pairs == [(i, j) for i, j in combinations(range(5), 2)]
+
     def test_one_column_makes_none(self):
         data = make_table("two classes")
         plan, scores = make_plans("two classes")[1], np.zeros((400, 1))

@@ -30,7 +30,7 @@ from newron.training.fitting import (
     weigh_rows,
 )
 from newron.training.holdout import Split, list_rows, measure_loss, take
-from newron.training.ranking import Ranking, learn_ranking
+from newron.training.ranking import Ranking, Ranks, learn_ranking
 from newron.training.teaching import keep_best, mean_scores, teach_more
 
 __all__ = ["Mixture", "find_pairs", "fit_mixture", "judge_mixture"]
@@ -42,6 +42,7 @@ _RIDGE = 1.0  # of a cell's weight, and of the shares
 _LESS_DECAY = 9.0  # how much less of it networks with pairs have
 _CHUNK = 4096
 Pair = tuple[int, int]
+Mask = NDArray[np.bool_]  # a row for each row, a column for each way to cut
 
 
 @dataclass(frozen=True)
@@ -100,23 +101,23 @@ def _differentiate(
     return hit - odds, odds * (1.0 - odds)
 
 
-def _cut_column(ranks: Floats, ranking: Ranking, column: int) -> Floats:
-    """Give a 0/1 column for each way to cut a column in two."""
+def _cut_column(ranks: Ranks, ranking: Ranking, column: int) -> Mask:
+    """Give a mask of the rows for each way to cut a column in two."""
     ordered, bins = int(ranking.n_ordered[column]), int(ranking.n_bins[column])
-    cuts = [ranks <= b for b in range(ordered - 1)]
-    free = sorted(range(ordered, bins), key=lambda b: (-np.count_nonzero(ranks == b), b))
-    cuts += [ranks == b for b in free[:_BINS]]
-    return np.array(cuts, np.float64).reshape(len(cuts), len(ranks)).T
+    counts = np.bincount(ranks, minlength=bins)
+    free = sorted(range(ordered, bins), key=lambda b: (-counts[b], b))
+    cuts = [ranks <= b for b in range(ordered - 1)] + [ranks == b for b in free[:_BINS]]
+    return np.array(cuts, bool).reshape(len(cuts), len(ranks)).T
 
 
-def _gain_alone(mask: Floats, slope: Floats, curvature: Floats) -> float:
+def _gain_alone(mask: Mask, slope: Floats, curvature: Floats) -> float:
     inside, held = mask.T @ slope, mask.T @ curvature
     outside, rest = slope.sum(axis=0) - inside, curvature.sum(axis=0) - held
     gain = inside**2 / (held + _RIDGE) + outside**2 / (rest + _RIDGE)
     return float(gain.max(axis=0).sum())
 
 
-def _gain_together(masks: list[Floats], slope: Floats, curvature: Floats) -> Floats:
+def _gain_together(masks: list[Mask], slope: Floats, curvature: Floats) -> Floats:
     """Give the gain of every pair of columns, summed over the outputs."""
     begin = np.cumsum([0] + [mask.shape[1] for mask in masks[:-1]])
     joined = np.concatenate(masks, axis=1)
@@ -132,15 +133,16 @@ def _gain_together(masks: list[Floats], slope: Floats, curvature: Floats) -> Flo
         )
         best = np.maximum.reduceat(np.maximum.reduceat(gain, begin, axis=0), begin, axis=1)
         total += best
-    # Rounded: the last digits depend on the threads of a matrix product.
-    return np.asarray(np.round(total, 9 - int(np.ceil(np.log10(total.max() + 1e-300)))))
+    # The last digits depend on the threads of a matrix product: they must not decide.
+    largest = max(float(total.max()), 1e-9)
+    return np.asarray(np.round(total, 9 - int(np.ceil(np.log10(largest)))))
 
 
-def _sum_quarters(masks: Floats, amount: Floats) -> Iterator[Floats]:
+def _sum_quarters(masks: Mask, amount: Floats) -> Iterator[Floats]:
     """Sum an amount over the rows in both, one or the other, or neither of two masks."""
     both = np.zeros((masks.shape[1], masks.shape[1]))
     for at in range(0, len(masks), _CHUNK):
-        part = masks[at : at + _CHUNK]
+        part = masks[at : at + _CHUNK].astype(np.float64)
         both += part.T @ (part * amount[at : at + _CHUNK, None])
     one = np.diag(both)
     yield both
