@@ -39,6 +39,7 @@ class Results:
     records: dict[tuple[str, str], list[Record]]
     tables: list[str]
     models: list[str]
+    late: frozenset[tuple[str, str]] = frozenset()  # not done in the time that a fit may take
 
     def give(self, table: str, model: str, what: str) -> np.ndarray:
         """Give a measure on each split; NaN where there is none."""
@@ -57,24 +58,35 @@ class Results:
 
 def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repeats: int) -> Results:
     """Collect what the journal has."""
-    records = {}
+    records, late = {}, set()
     for table in tables:
         for model in models:
             trials = [Trial("honest", table, model, k) for k in range(count_splits(table, repeats))]
-            if all("accuracy" in journal.records.get(trial, {}) for trial in trials):
-                records[table, model] = [journal.records[trial] for trial in trials]
-    return Results(records, list(tables), list(models))
+            known = [journal.records.get(trial, {}) for trial in trials]
+            if all("accuracy" in record for record in known):
+                records[table, model] = known
+            elif any(str(record.get("error")).startswith("TimeoutError") for record in known):
+                late.add((table, model))
+    return Results(records, list(tables), list(models), frozenset(late))
 
 
 # ---- tests ----
 
 
 def rank(results: Results, models: Sequence[str]) -> np.ndarray:
-    """Give the rank of each model on each table, of equals the mean; who has none is last."""
+    """Give the rank of each model on each table, of equals the mean.
+
+    Who has no result is last; but who was not done in time is taken for the best, so that
+    nobody gains by another's slowness.
+    """
     rows = []
     for table in results.tables:
         scores = [results.average(table, model) for model in models]
-        known = [-score if not math.isnan(score) else math.inf for score in scores]
+        known = [
+            -math.inf if (table, model) in results.late
+            else -score if not math.isnan(score) else math.inf
+            for model, score in zip(models, scores, strict=True)
+        ]  # fmt: skip
         rows.append(stats.rankdata(np.round(known, 9)))
     return np.array(rows)
 
@@ -116,13 +128,18 @@ def test_tables(results: Results, ours: str, theirs: str) -> float:
 
 def report_accuracy(report: Report, results: Results) -> None:
     """One row for each table, means over all and over the noisy ones, mean ranks."""
-    report.say("\n## Accuracy\n\nMean over the splits in %; – where a learner has no result.")
+    report.say(
+        "\n## Accuracy\n\nMean over the splits in %; – where a learner has no result. The means "
+        "are over the tables on which all but RIPPER have one."
+    )
     rows = [
         [table, *(tell_number(100 * results.average(table, m), 1) for m in results.models)]
         for table in [*results.tables, *(name_original(t) for t in results.tables if t in MONKS)]
     ]
     noisy = [table for table in NOISY if table in results.tables]
-    for name, tables in (("mean", results.tables), (f"mean, {len(noisy)} noisy", noisy)):
+    others = [m for m in results.models if not LEARNERS[m].only_two]
+    whole = [t for t in results.tables if all((t, m) in results.records for m in others)]
+    for name, tables in ((f"mean, {len(whole)}", whole), (f"mean, {len(noisy)} noisy", noisy)):
         means = [np.mean([results.average(t, m) for t in tables]) for m in results.models]
         rows.append([name, *(tell_number(100 * float(mean), 2) for mean in means)])
     report.table(["table", *results.models], rows)
@@ -131,8 +148,9 @@ def report_accuracy(report: Report, results: Results) -> None:
 def report_ranks(report: Report, results: Results, figure: Path | None) -> None:
     """Tell mean ranks, the critical difference, and draw both."""
     report.say(
-        "\n## Mean ranks\n\nBy accuracy on each table, 1 is best, equals share; a learner without "
-        "a result on a table is last there. Friedman's test asks whether all are alike, Nemenyi's "
+        "\n## Mean ranks\n\nBy accuracy on each table, 1 is best, equals share; a learner "
+        "that cannot do a table is last there, one that was not done in time is taken for the "
+        "best. Friedman's test asks whether all are alike, Nemenyi's "
         "critical difference (CD) which pairs of mean ranks are told apart at 5 %."
     )
     readable = [m for m in results.models if LEARNERS[m].readable]
@@ -143,7 +161,7 @@ def report_ranks(report: Report, results: Results, figure: Path | None) -> None:
         ranks = rank(results, models)
         means = ranks.mean(axis=0)
         cd = find_critical_difference(len(models), len(results.tables))
-        p = stats.friedmanchisquare(*ranks.T).pvalue if len(ranks) > 1 else math.nan
+        p = stats.friedmanchisquare(*ranks.T).pvalue if min(ranks.shape) > 2 else math.nan
         order = np.argsort(means)
         told = ", ".join(f"{models[i]} {means[i]:.2f}" for i in order)
         report.say(f"\n**{title}** (CD {cd:.2f}, Friedman p = {p:.2g}): {told}.")
@@ -310,7 +328,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = open_report("Peers", parser, arguments, packages)
     tables = [*options.tables, *(name_original(name) for name in options.tables if name in MONKS)]
     found = gather(journal, tables, options.models, options.repeats)
-    results = Results(found.records, list(options.tables), found.models)
+    results = Results(found.records, list(options.tables), found.models, found.late)
     report_how(report, results, options.repeats)
     report_accuracy(report, results)
     report_ranks(report, results, options.write and options.write.with_suffix(".svg"))

@@ -64,6 +64,14 @@ class Journal:
         if torn:
             os.truncate(self.path, len(whole.encode()) + bool(whole))
 
+    def is_late(self, trial: Trial) -> bool:
+        """Tell whether the model was not done in time on a split of the table."""
+        return any(
+            (other.protocol, other.table, other.model) == (trial.protocol, trial.table, trial.model)
+            and str(record.get("error")).startswith("TimeoutError")
+            for other, record in self.records.items()
+        )
+
     def add(self, trial: Trial, record: Record) -> None:
         """Keep a result; it is on the disk before this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +106,10 @@ def run_trials(
     open_ = [trial for trial in trials if trial not in journal.records]
     tell(f"{len(trials) - len(open_)} of {len(trials)} trials are in {journal.path}")
     begin = time.monotonic()
-    calls = (delayed(_try)(work[trial.model], trial) for trial in open_)
+    # Asked when its turn comes: what was not done in time once is not tried on other splits.
+    calls = (
+        delayed(_try)(work[trial.model], trial) for trial in open_ if not journal.is_late(trial)
+    )
     done: Iterable[tuple[Trial, Record]] = Parallel(jobs, return_as="generator_unordered")(calls)
     for n, (trial, record) in enumerate(done, 1):
         journal.add(trial, {**record, "code": code})

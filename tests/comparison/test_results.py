@@ -74,6 +74,16 @@ class TestRanks:
         ranks = peers.rank(results, results.models)
         assert ranks.tolist() == [[1, 2, 3], [2.5, 2.5, 1]]
 
+    def test_who_was_not_done_in_time_is_taken_for_the_best(self, tmp_path):
+        results = self.make(tmp_path, {"iris": {"FIGS": [0.9] * 5, "RIPPER": [0.8] * 5}})
+        journal = Journal(tmp_path / "trials.jsonl")
+        journal.add(
+            Trial("honest", "iris", "EBM", 0), {"error": "TimeoutError: not done", "code": "0"}
+        )
+        results = peers.gather(journal, ["iris"], results.models, 1)
+        assert peers.rank(results, results.models).tolist() == [[1, 2, 3]]
+        assert math.isnan(results.average("iris", "EBM"))
+
     def test_a_model_with_a_fold_missing_has_no_result(self, tmp_path):
         results = self.make(tmp_path, {"iris": {"EBM": [0.9] * 4, "FIGS": [0.8] * 5}})
         assert math.isnan(results.average("iris", "EBM"))

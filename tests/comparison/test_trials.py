@@ -55,6 +55,15 @@ class TestJournal:
         assert set(Journal(journal.path).records) == set(TRIALS)
         assert len(journal.path.read_text().splitlines()) == 4
 
+    def test_what_was_late_once_is_not_tried_on_other_splits(self, tmp_path):
+        def dawdle(trial):
+            raise TimeoutError("not done after 480 s")
+
+        journal = Journal(tmp_path / "trials.jsonl")
+        run_trials(TRIALS[:1], {"good": dawdle}, journal, jobs=1)
+        run_trials(TRIALS, {"good": forbid, "bad": succeed}, journal, jobs=1)
+        assert set(journal.records) == {TRIALS[0], *TRIALS[2:]}
+
     @pytest.mark.parametrize("line", ["nonsense", '{"accuracy": 1}', "[1]"])
     def test_a_foreign_line_is_an_error_and_stays(self, journal, line):
         text = line + "\n" + journal.path.read_text()
