@@ -26,16 +26,10 @@ class TestCells:
         assert overlapping.half_width == pytest.approx(error * math.sqrt(1 + 4 / 3))
         assert math.isnan(paper.Cell([80.0]).half_width)
 
-    def test_the_better_of_structure_and_default_counts(self, tmp_path):
+    def test_splits_beyond_those_asked_for_do_not_count(self, tmp_path):
         journal = make_journal(
             tmp_path,
-            {
-                Trial("paper", "iris", "sigmoid", 0): 0.9,
-                Trial("paper", "iris", "sigmoid default", 0): 0.8,
-                Trial("paper", "iris", "sigmoid default", 1): 0.7,
-                Trial("paper", "iris", "sigmoid", 1): 0.5,
-                Trial("paper", "iris", "sigmoid", 10): 0.1,  # beyond the ten splits
-            },
+            {Trial("paper", "iris", "sigmoid", k): v for k, v in ((0, 0.9), (1, 0.7), (10, 0.1))},
         )
         cell = paper.gather(journal, "paper", 10, 1)["iris", "sigmoid"]
         assert cell.accuracies == [90.0, 70.0]
