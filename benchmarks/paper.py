@@ -313,8 +313,8 @@ def list_miss(table: str, model: str, cell: Cell, cells: dict[tuple[str, str], C
         if found is not None and found.mean < paper[table, other][0] - SLACK:
             plain.append(f"{other.replace('_', ' ')} {found.mean - paper[table, other][0]:+.1f}")
     note = f"the paper's split looks lucky: {', '.join(plain)} too" if plain else ""
-    if not reached and not note:
-        note = "not reached"
+    if not note:
+        note = "within the spread of the splits" if reached else "not reached"
     numbers = [f"{wanted:.1f}", f"{cell.mean:.1f}", f"{cell.best:.1f}"]
     return [table, model, *numbers, f"{reached} of {len(cell.accuracies)}", note]
 
