@@ -332,7 +332,7 @@ PAPER_TEXT = (
     "interval, corrected for overlapping training parts / the paper's figure."
 )
 HONEST_TEXT = (
-    "Stratified 5-fold cross-validation, {repeats} times, the same folds for every model; "
+    "Stratified 5-fold cross-validation, {repeats} ×, the same folds for every model; "
     "structures, penalties, sizes are chosen on inner parts of the training rows (what each "
     "learner chooses: [peers.md](peers.md)). The networks are those of the default recipe, the "
     "standard network's structure is searched inside (`hidden_layer_sizes=\"auto\"`). The MONK's "

@@ -320,10 +320,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="where trials are kept")  # fmt: skip
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the result as Markdown, "
                         "and the figure beside it as SVG")  # fmt: skip
+    parser.add_argument("--as-it-is", action="store_true", help="run nothing: tell what the "
+                        "journal has")  # fmt: skip
     options = parser.parse_args(arguments)
     journal = Journal(options.journal)
     trials = list_trials(options.tables, options.models, options.repeats)
-    run_trials(trials, dict.fromkeys(options.models, try_honest), journal, options.jobs)
+    if not options.as_it_is:
+        run_trials(trials, dict.fromkeys(options.models, try_honest), journal, options.jobs)
     packages = ["numpy", "scikit-learn", "interpret-core", "imodels", "wittgenstein"]
     report = open_report("Peers", parser, arguments, packages)
     tables = [*options.tables, *(name_original(name) for name in options.tables if name in MONKS)]
