@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -62,7 +63,7 @@ def open_report(
     """Begin a report with the whole command; warnings are for users, not for benchmarks."""
     warnings.simplefilter("ignore")
     words = sys.argv[1:] if arguments is None else arguments
-    return Report(title, " ".join([parser.prog, *words]), packages)
+    return Report(title, f"{parser.prog} {shlex.join(words)}".rstrip(), packages)
 
 
 def _version(name: str) -> str:
