@@ -40,7 +40,7 @@ __all__ = ["LEARNERS", "Learner", "limit_time", "measure"]
 SEED = 0
 INNER = 4
 MANY_ROWS = 10_000  # boosting by histograms from here on
-MOST_SECONDS = 480  # of a fit, on one core
+MOST_SECONDS = 1800  # of a fit, on one core
 FIGS_SIZES = (5, 10, 20)
 Frame, Labels = pd.DataFrame, pd.Series
 

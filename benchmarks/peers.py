@@ -23,12 +23,11 @@ from benchmarks.learners import LEARNERS, Learner
 from benchmarks.paper import try_honest
 from benchmarks.paper_data import NOISY
 from benchmarks.report import Report, open_report
-from benchmarks.trials import Journal, Record, Trial, run_trials, tell
+from benchmarks.trials import Journal, Record, Trial, is_late, run_trials, tell
 from newron import datasets
 
 OURS = ("newron heaviside", "newron sigmoid", "newron tanh-prod")
 LEFT_OUT = ("neural network",)  # of the paper's table alone
-MEASURES = ("accuracy", "log_loss", "auc", "fit_seconds", "predict_seconds", "size")
 ALPHA = 0.05
 
 
@@ -51,9 +50,17 @@ class Results:
         values = self.give(table, model, what)
         return float(np.mean(values)) if len(values) else math.nan
 
-    def is_whole(self, model: str) -> bool:
-        """Tell whether a model has a result on every table."""
-        return not any(math.isnan(self.average(table, model)) for table in self.tables)
+    def list_shared(self) -> list[str]:
+        """Give the tables on which everyone has a result but who learns two classes alone."""
+        others = [model for model in self.models if not LEARNERS[model].only_two]
+        return [t for t in self.tables if all((t, model) in self.records for model in others)]
+
+    def merit(self, table: str, model: str) -> float:
+        """Give what a model is ranked by: its accuracy, or where it has none, see ``rank``."""
+        if (table, model) in self.late:
+            return math.inf
+        score = self.average(table, model)
+        return -math.inf if math.isnan(score) else score
 
 
 def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repeats: int) -> Results:
@@ -65,7 +72,7 @@ def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repea
             known = [journal.records.get(trial, {}) for trial in trials]
             if all("accuracy" in record for record in known):
                 records[table, model] = known
-            elif any(str(record.get("error")).startswith("TimeoutError") for record in known):
+            elif any(is_late(record) for record in known):
                 late.add((table, model))
     return Results(records, list(tables), list(models), frozenset(late))
 
@@ -79,16 +86,8 @@ def rank(results: Results, models: Sequence[str]) -> np.ndarray:
     Who has no result is last; but who was not done in time is taken for the best, so that
     nobody gains by another's slowness.
     """
-    rows = []
-    for table in results.tables:
-        scores = [results.average(table, model) for model in models]
-        known = [
-            -math.inf if (table, model) in results.late
-            else -score if not math.isnan(score) else math.inf
-            for model, score in zip(models, scores, strict=True)
-        ]  # fmt: skip
-        rows.append(stats.rankdata(np.round(known, 9)))
-    return np.array(rows)
+    merits = np.array([[results.merit(t, model) for model in models] for t in results.tables])
+    return np.asarray(stats.rankdata(-np.round(merits, 9), axis=1))
 
 
 def find_critical_difference(n_models: int, n_tables: int) -> float:
@@ -130,16 +129,15 @@ def report_accuracy(report: Report, results: Results) -> None:
     """One row for each table, means over all and over the noisy ones, mean ranks."""
     report.say(
         "\n## Accuracy\n\nMean over the splits in %; – where a learner has no result. The means "
-        "are over the tables on which all but RIPPER have one."
+        "are over the tables on which all but RIPPER have one, which learns two classes alone."
     )
     rows = [
         [table, *(tell_number(100 * results.average(table, m), 1) for m in results.models)]
         for table in [*results.tables, *(name_original(t) for t in results.tables if t in MONKS)]
     ]
-    noisy = [table for table in NOISY if table in results.tables]
-    others = [m for m in results.models if not LEARNERS[m].only_two]
-    whole = [t for t in results.tables if all((t, m) in results.records for m in others)]
-    for name, tables in ((f"mean, {len(whole)}", whole), (f"mean, {len(noisy)} noisy", noisy)):
+    shared = results.list_shared()
+    noisy = [table for table in shared if table in NOISY]
+    for name, tables in ((f"mean, {len(shared)}", shared), (f"mean, {len(noisy)} noisy", noisy)):
         means = [np.mean([results.average(t, m) for t in tables]) for m in results.models]
         rows.append([name, *(tell_number(100 * float(mean), 2) for mean in means)])
     report.table(["table", *results.models], rows)
@@ -229,24 +227,32 @@ def report_wins(report: Report, results: Results) -> None:
 def report_rest(report: Report, results: Results) -> None:
     """Tell the other measures, as medians or means over the tables."""
     report.say(
-        "\n## Probabilities, seconds, sizes\n\nMeans over the tables of log loss (probabilities of "
-        "at least 1e-6) and area under the ROC curve (one against all); medians of the seconds of "
-        "a fit (with its tuning) and of a prediction of the test part, on one thread; the median "
-        "size, as a person would count it."
+        "\n## Probabilities, seconds, sizes\n\nMeans of log loss (probabilities of at least 1e-6) "
+        "and area under the ROC curve (one against all), over the tables on which all but RIPPER "
+        "have a result; medians over a learner's own tables of the seconds of a fit (with its "
+        "tuning) and of a prediction of the test part, on one thread, and of the size, as a "
+        "person would count it."
     )
-    rows = []
+    rows, shared = [], results.list_shared()
     for name in results.models:
         learner: Learner = LEARNERS[name]
         known = [t for t in results.tables if (t, name) in results.records]
         if not known:
             continue
-        values = {what: [results.average(t, name, what) for t in known] for what in MEASURES}
+        loss, area = (
+            float(np.mean([results.average(t, name, what) for t in shared]))
+            for what in ("log_loss", "auc")
+        )
+        fit, predict, size = (
+            statistics.median(results.average(t, name, what) for t in known)
+            for what in ("fit_seconds", "predict_seconds", "size")
+        )
         cells = [
-            tell_number(float(np.mean(values["log_loss"])), 3),
-            tell_number(100 * float(np.nanmean(values["auc"])) if len(known) else math.nan, 1),
-            f"{statistics.median(values['fit_seconds']):.2f}",
-            f"{1000 * statistics.median(values['predict_seconds']):.1f} ms",
-            f"{statistics.median(values['size']):.0f} {learner.counts}",
+            tell_number(loss, 3),
+            tell_number(100 * area, 1),
+            f"{fit:.2f}",
+            f"{1000 * predict:.1f} ms",
+            f"{size:.0f} {learner.counts}",
             str(len(known)),
         ]
         rows.append([name, *cells])

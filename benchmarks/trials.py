@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import newron
 from newron.errors import InputError
 
-__all__ = ["Journal", "Trial", "hash_sources", "run_trials"]
+__all__ = ["Journal", "Trial", "hash_sources", "is_late", "run_trials"]
 
 Record = dict[str, Any]
 SOURCES = ("model", "training", "estimators", "search")  # what decides a result of newron
@@ -68,7 +68,7 @@ class Journal:
         """Tell whether the model was not done in time on a split of the table."""
         return any(
             (other.protocol, other.table, other.model) == (trial.protocol, trial.table, trial.model)
-            and str(record.get("error")).startswith("TimeoutError")
+            and is_late(record)
             for other, record in self.records.items()
         )
 
@@ -81,6 +81,11 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         self.records[trial] = record
+
+
+def is_late(record: Record) -> bool:
+    """Tell whether a trial was not done in time."""
+    return str(record.get("error")).startswith("TimeoutError")
 
 
 def hash_sources() -> str:

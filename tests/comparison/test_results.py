@@ -1,6 +1,7 @@
 """What the comparisons say of trials: means, intervals, ranks, tests."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,6 +40,20 @@ class TestCells:
         theirs = paper.read_paper()
         assert len(theirs) == 23 * 7
         assert theirs["monks-2", "heaviside"][0] == 100.0
+
+    def test_the_gap_between_protocols_is_of_tables_split_alike(self):
+        found = {
+            "paper": {("iris", "sigmoid"): paper.Cell([90.0, 94.0]),
+                      ("heart", "sigmoid"): paper.Cell([83.0]),
+                      ("monks-1", "sigmoid"): paper.Cell([100.0])},
+            "honest": {("iris", "sigmoid"): paper.Cell([91.0]),
+                       ("heart", "sigmoid"): paper.Cell([80.0]),
+                       ("monks-1", "sigmoid"): paper.Cell([50.0])},
+        }  # fmt: skip
+        said = []
+        paper.report_gap(SimpleNamespace(say=said.append), found)
+        assert "on the 2 tables" in said[0]
+        assert "sigmoid +2.0 points" in said[0]
 
     def test_all_trials_have_work(self):
         for trial in paper.list_trials(["paper", "honest"], ["iris", "monks-1"], 2, 1):
@@ -82,6 +97,16 @@ class TestRanks:
         results = self.make(tmp_path, {"iris": {"EBM": [0.9] * 4, "FIGS": [0.8] * 5}})
         assert math.isnan(results.average("iris", "EBM"))
         assert results.average("iris", "FIGS") == pytest.approx(0.8)
+
+    def test_means_are_over_the_tables_that_all_but_ripper_have(self, tmp_path):
+        results = self.make(
+            tmp_path,
+            {
+                "iris": {"EBM": [0.9] * 5, "FIGS": [0.8] * 5},
+                "glass": {"EBM": [0.7] * 4, "FIGS": [0.7] * 5, "RIPPER": [0.9] * 5},
+            },
+        )
+        assert results.list_shared() == ["iris"]
 
     def test_the_critical_difference_is_demsars(self):
         # Demšar (2006), table 5: q = 2.343 for 3 and 2.728 for 5 models at 5 %.

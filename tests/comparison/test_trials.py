@@ -57,7 +57,7 @@ class TestJournal:
 
     def test_what_was_late_once_is_not_tried_on_other_splits(self, tmp_path):
         def dawdle(trial):
-            raise TimeoutError("not done after 480 s")
+            raise TimeoutError("not done after 1800 s")
 
         journal = Journal(tmp_path / "trials.jsonl")
         run_trials(TRIALS[:1], {"good": dawdle}, journal, jobs=1)

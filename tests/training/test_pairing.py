@@ -13,7 +13,6 @@ from newron import NewronClassifier, NewronRegressor
 from newron.model import Classes, Targets
 from newron.model.frame import Field
 from newron.training.architecture import Architecture, plan_architecture
-from newron.training.callback import Callback
 from newron.training.fitting import Data, Plan, fit_restarts, name_loss
 from newron.training.holdout import deal, measure_loss, settle
 from newron.training.pairing import Mixture, find_pairs, fit_mixture, judge_mixture
@@ -248,21 +247,10 @@ class TestDefault:
             assert np.all(np.diff(model.predict(rows)) >= -1e-9)
 
 
-class CtrlC(Callback):
-    def on_progress(self, progress):
-        raise KeyboardInterrupt
-
-
 class TestInterruption:
-    def test_while_networks_without_pairs_are_trained(self):
-        additive, deep = make_plans("two classes", max_iter=10**6, callbacks=[CtrlC()])
-        data = settle(make_table("two classes"))
-        fitted = fit_mixture(data, additive, deep, Mixture((0.5, 0.5), np.zeros(4)), 2)
-        assert fitted.interrupted
-        assert len(fitted.model.layers) == 1
-
-    def test_while_networks_with_pairs_are_trained(self, monkeypatch):
-        self.stop_in_call(monkeypatch, 2)
+    @pytest.mark.parametrize("call", [1, 2], ids=["without pairs", "with pairs"])
+    def test_while_networks_are_trained(self, call, monkeypatch):
+        self.stop_in_call(monkeypatch, call)
         additive, deep = make_plans("two classes")
         data = settle(make_table("two classes"))
         fitted = fit_mixture(data, additive, deep, Mixture((0.5, 0.5), np.zeros(4)), 2)

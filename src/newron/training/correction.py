@@ -27,6 +27,7 @@ from newron.training.fitting import (
     Plan,
     make_sample,
     name_loss,
+    scale_scores,
     scale_targets,
     weigh_rows,
 )
@@ -53,9 +54,7 @@ class _Setting:
     def task(self, base: Model, data: Data, plan: Plan) -> GrowTask:
         """Give the task to add to a network's scores."""
         scores = base.score_rows(data.X, n_threads=plan.n_threads)
-        if self.target_scale is not None:
-            scores = (scores - self.target_scale.shift) / self.target_scale.scale
-        table = replace(self.table, base=scores)
+        table = replace(self.table, base=scale_scores(scores, self.target_scale))
         parts = (name_loss(plan.output), plan.output.n_scores, plan.n_threads)
         return GrowTask(table, self.ranking, *parts)
 

@@ -46,6 +46,7 @@ __all__ = [
     "fit_restarts",
     "make_sample",
     "name_loss",
+    "scale_scores",
     "scale_targets",
     "weigh_rows",
 ]
@@ -92,6 +93,10 @@ class Plan:
     own_starts: bool = False  # the user named the number of starts
     n_threads: int = 1
     callbacks: Sequence[Callback] = ()
+
+    def adjust(self, **settings: float) -> Plan:
+        """Give a copy with other settings of its recipe."""
+        return replace(self, recipe=self.recipe.adjust(**settings))
 
 
 @dataclass(frozen=True)
@@ -298,6 +303,13 @@ def scale_targets(data: Data, plan: Plan, rows: Rows) -> TargetScale | None:
     pairs = [scale_column(column, rows.weight) for column in data.y[rows.index].T]
     shift, scale = np.array(pairs).T
     return TargetScale(shift, scale)
+
+
+def scale_scores(scores: Floats, target_scale: TargetScale | None) -> Floats:
+    """Give scores in the units of the loss."""
+    if target_scale is None:
+        return scores
+    return np.asarray((scores - target_scale.shift) / target_scale.scale)
 
 
 def weigh_rows(

@@ -26,11 +26,13 @@ from newron.training.fitting import (
     Plan,
     fit_restarts,
     name_loss,
+    scale_scores,
     scale_targets,
     weigh_rows,
 )
 from newron.training.holdout import Split, list_rows, measure_loss, take
 from newron.training.ranking import Ranking, Ranks, learn_ranking
+from newron.training.refitting import Bend, find_bend, make_goal
 from newron.training.teaching import keep_best, mean_scores, teach_more
 
 __all__ = ["Mixture", "find_pairs", "fit_mixture", "judge_mixture"]
@@ -38,7 +40,8 @@ __all__ = ["Mixture", "find_pairs", "fit_mixture", "judge_mixture"]
 _PAIRS_PER_COLUMN, _MOST_PAIRS = 3, 90
 _MOST_COLUMNS = 128  # whose pairs are looked at
 _BINS = 8  # of a column: cells of two columns must hold rows
-_RIDGE = 1.0  # of a cell's weight, and of the shares
+_RIDGE = 1.0  # of a cell's weight
+_EVENLY = 1.0  # rows that would have both shares be one half
 _LESS_DECAY = 9.0  # how much less of it networks with pairs have
 _CHUNK = 4096
 Pair = tuple[int, int]
@@ -63,42 +66,23 @@ def find_pairs(data: Data, plan: Plan, scores: Floats, columns: Sequence[int]) -
     the four parts, for the best two cuts.
     """
     rows = list_rows(data)
-    target_scale = scale_targets(data, plan, rows)
-    targets, weight = weigh_rows(data, plan, rows, target_scale)
-    if target_scale is not None:
-        scores = (scores - target_scale.shift) / target_scale.scale
-    slope, curvature = _differentiate(name_loss(plan.output), scores, targets)
-    slope, curvature = slope * weight[:, None], curvature * weight[:, None]
+    scores = scale_scores(scores, scale_targets(data, plan, rows))
+    bend = find_bend(make_goal(data, plan), scores)
     ranking = learn_ranking(data.X, rows.index, data.fields, _BINS, rows.weight)
     ranks = ranking.encode(data.X)
     masks = {c: _cut_column(ranks[c], ranking, c) for c in columns}
     masks = {c: mask for c, mask in masks.items() if mask.shape[1]}
     if len(masks) > _MOST_COLUMNS:
-        alone = {c: _gain_alone(mask, slope, curvature) for c, mask in masks.items()}
+        alone = {c: _gain_alone(mask, bend) for c, mask in masks.items()}
         first = sorted(sorted(masks, key=lambda c: -alone[c])[:_MOST_COLUMNS])
         masks = {c: masks[c] for c in first}
     if len(masks) < 2:
         return []
-    gains = _gain_together(list(masks.values()), slope, curvature)
+    gains = _gain_together(list(masks.values()), bend)
     order = list(masks)
     found = [(-gains[i, j], order[i], order[j]) for i, j in combinations(range(len(order)), 2)]
     most = min(_PAIRS_PER_COLUMN * len(order), _MOST_PAIRS)
     return [(i, j) for _, i, j in sorted(found)[:most]]
-
-
-def _differentiate(
-    loss: str, scores: Floats, targets: NDArray[np.float32]
-) -> tuple[Floats, Floats]:
-    """Give the first and second derivative of each row's loss by its scores, signs turned."""
-    if loss == "squared":
-        return targets - scores, np.ones_like(scores)
-    if loss == "binary":
-        odds = 1.0 / (1.0 + np.exp(-np.clip(scores, -500.0, 500.0)))
-        return targets - odds, odds * (1.0 - odds)
-    odds = np.exp(scores - scores.max(axis=1, keepdims=True))
-    odds /= odds.sum(axis=1, keepdims=True)
-    hit = np.eye(scores.shape[1])[targets[:, 0].astype(np.intp)]
-    return hit - odds, odds * (1.0 - odds)
 
 
 def _cut_column(ranks: Ranks, ranking: Ranking, column: int) -> Mask:
@@ -110,29 +94,33 @@ def _cut_column(ranks: Ranks, ranking: Ranking, column: int) -> Mask:
     return np.array(cuts, bool).reshape(len(cuts), len(ranks)).T
 
 
-def _gain_alone(mask: Mask, slope: Floats, curvature: Floats) -> float:
-    inside, held = mask.T @ slope, mask.T @ curvature
-    outside, rest = slope.sum(axis=0) - inside, curvature.sum(axis=0) - held
-    gain = inside**2 / (held + _RIDGE) + outside**2 / (rest + _RIDGE)
-    return float(gain.max(axis=0).sum())
+def _gain_alone(mask: Mask, bend: Bend) -> float:
+    total = 0.0
+    for slope, curvature in _list_outputs(bend):
+        inside, held = mask.T @ slope, mask.T @ curvature
+        outside, rest = slope.sum() - inside, curvature.sum() - held
+        total += float(np.max(inside**2 / (held + _RIDGE) + outside**2 / (rest + _RIDGE)))
+    return total
 
 
-def _gain_together(masks: list[Mask], slope: Floats, curvature: Floats) -> Floats:
+def _list_outputs(bend: Bend) -> Iterator[tuple[Floats, Floats]]:
+    """Give each row's first and second derivative, output by output."""
+    for k, slope in enumerate(bend.slope.T):
+        curvature = bend.curve(k, k)
+        assert curvature is not None  # noqa: S101 - a score always bends with itself
+        yield slope, curvature
+
+
+def _gain_together(masks: list[Mask], bend: Bend) -> Floats:
     """Give the gain of every pair of columns, summed over the outputs."""
     begin = np.cumsum([0] + [mask.shape[1] for mask in masks[:-1]])
     joined = np.concatenate(masks, axis=1)
     total = np.zeros((len(masks), len(masks)))
-    for k in range(slope.shape[1]):
-        gain = sum(
-            part**2 / (np.maximum(held, 0.0) + _RIDGE)  # rounding makes little of nothing
-            for part, held in zip(
-                _sum_quarters(joined, slope[:, k]),
-                _sum_quarters(joined, curvature[:, k]),
-                strict=True,
-            )
-        )
-        best = np.maximum.reduceat(np.maximum.reduceat(gain, begin, axis=0), begin, axis=1)
-        total += best
+    for slope, curvature in _list_outputs(bend):
+        quarters = zip(_sum_quarters(joined, slope), _sum_quarters(joined, curvature), strict=True)
+        # Rounding can make less than nothing of the curvature of no row.
+        gain = sum(part**2 / (np.maximum(held, 0.0) + _RIDGE) for part, held in quarters)
+        total += np.maximum.reduceat(np.maximum.reduceat(gain, begin, axis=0), begin, axis=1)
     # The last digits depend on the threads of a matrix product: they must not decide.
     largest = max(float(total.max()), 1e-9)
     return np.asarray(np.round(total, 9 - int(np.ceil(np.log10(largest)))))
@@ -169,7 +157,7 @@ def _read_pairs(plan: Plan, encoding: Encoding, pairs: Sequence[Pair]) -> Plan:
         direct_inputs=True,
     )
     decay = plan.recipe.weight_decay / (1.0 if plan.own_decay else _LESS_DECAY)
-    return replace(plan, architecture=architecture, recipe=replace(plan.recipe, weight_decay=decay))
+    return replace(plan, architecture=architecture).adjust(weight_decay=decay)
 
 
 def _plan_pairs(data: Data, deep: Plan, additive: Sequence[Fitted]) -> Plan | None:
@@ -198,13 +186,11 @@ def judge_mixture(
         plan = _plan_pairs(inside, deep, [alone])
         if plan is None:
             return None
-        (paired,) = fit_restarts(inside, _with_starts(plan, 1))
+        (paired,) = fit_restarts(inside, plan.adjust(n_init=1))
         if paired.interrupted:
             raise KeyboardInterrupt
         scores = np.stack([f.model.score_rows(data.X[split.outside]) for f in (alone, paired)])
-        if target_scale is not None:
-            scores = (scores - target_scale.shift) / target_scale.scale
-        said.append(scores)
+        said.append(scale_scores(scores, target_scale))
     loss = name_loss(deep.output)
     outside = [split.outside for split in splits]
     shares = _find_shares(loss, said, [targets[o] for o in outside], [weight[o] for o in outside])
@@ -224,7 +210,7 @@ def _find_shares(
 
     def measure(shares: Floats) -> float:
         lost = measure_loss(loss, np.tensordot(shares, scores, 1), labels, weights)
-        return float(weights.sum()) * lost + _RIDGE * float(np.sum((shares - 0.5) ** 2))
+        return float(weights.sum()) * lost + _EVENLY * float(np.sum((shares - 0.5) ** 2))
 
     found = minimize(measure, np.full(2, 0.5), bounds=[(0.0, None)] * 2, method="L-BFGS-B")
     return np.asarray(found.x)
@@ -232,11 +218,12 @@ def _find_shares(
 
 def fit_mixture(data: Data, additive: Plan, deep: Plan, mixture: Mixture, n: int) -> Fitted:
     """Train n networks without and n with pairs, and one with pairs towards their mixture."""
-    alone = fit_restarts(data, _with_starts(additive, n))
+    alone = fit_restarts(data, additive.adjust(n_init=n))
     plan = None if alone[0].interrupted else _plan_pairs(data, deep, alone)
-    quiet = None if plan is None else replace(_with_starts(plan, n), callbacks=())
-    paired = [] if quiet is None else fit_restarts(data, quiet)
-    if plan is None or paired[0].interrupted:
+    if plan is None:
+        return keep_best(alone, data, additive)
+    paired = fit_restarts(data, replace(plan.adjust(n_init=n), callbacks=()))
+    if paired[0].interrupted:
         return keep_best(alone, data, additive)
     scale = scale_targets(data, deep, list_rows(data))
     middle = np.zeros(1) if scale is None else scale.shift
@@ -247,7 +234,3 @@ def fit_mixture(data: Data, additive: Plan, deep: Plan, mixture: Mixture, n: int
         return middle + np.tensordot(mixture.shares, np.stack(parts), 1)
 
     return teach_more(data, plan, hear, alone)
-
-
-def _with_starts(plan: Plan, n: int) -> Plan:
-    return replace(plan, recipe=replace(plan.recipe, n_init=n))

@@ -30,6 +30,7 @@ from newron.training.fitting import (
     fit_restarts,
     make_sample,
     name_loss,
+    scale_scores,
     scale_targets,
     weigh_rows,
 )
@@ -219,9 +220,7 @@ def _hear_teachers(
     if teachers[0].interrupted:
         raise KeyboardInterrupt
     scores = mean_scores([teacher.model for teacher in teachers], data.X)
-    if path.target_scale is not None:
-        scores = (scores - path.target_scale.shift) / path.target_scale.scale
-    return make_lesson(data, plan, scores)
+    return make_lesson(data, plan, scale_scores(scores, path.target_scale))
 
 
 def _grow(growth: _Growth, data: Data, plan: Plan) -> Fitted:
@@ -295,37 +294,42 @@ def _choose_crisp(data: Data, plan: Plan) -> Fitted:
 
 def _choose_soft(data: Data, plan: Plan) -> Fitted:
     data = settle(data)
-    n_rows = len(data.X)
-    decay = plan.recipe.weight_decay if plan.own_decay else _choose_decay(n_rows)
-    recipe = replace(plan.recipe, weight_decay=decay)
-    two_scales = replace(plan, recipe=recipe, input_scale="both")
+    decay = plan.recipe.weight_decay if plan.own_decay else _choose_decay(len(data.X))
+    two_scales = replace(plan.adjust(weight_decay=decay), input_scale="both")
     additive = replace(two_scales, architecture=_without_hidden(plan.architecture))
     deep = replace(two_scales, architecture=replace(plan.architecture, direct_inputs=True))
-    # For tables without noise: hardly any decay, and time to find the exact border.
-    exact = replace(deep, recipe=replace(recipe, weight_decay=0.003, max_iter=1000))
     splits = deal(data, plan)
     if not splits:
         return fit_network(data, additive)
-    if n_rows > MANY_ROWS:
+    if len(data.X) > MANY_ROWS:
         return _choose_corrected(data, additive, deep, splits)
     n_teachers = plan.recipe.n_init if plan.own_starts else _TEACHERS
-    chosen, mixture = additive, None
+    way: Plan | Mixture = additive
     if len(plan.architecture.layers) > 1:
-        best, trained = _judge(data, _try_once(additive), splits)
-        mixture = _judge_pairs(data, deep, trained, splits) if n_teachers > 1 else None
-        if mixture is not None and is_better(mixture.losses, best):
-            best = mixture.losses
-        else:
-            mixture = None
-        for way in [deep] if plan.own_decay else [deep, exact]:
-            losses, _ = _judge(data, _try_once(way), splits)
-            if is_better(losses, best, SURE):
-                chosen, best = way, losses
-    if chosen is not additive or n_teachers == 1:
-        return fit_network(data, chosen)
-    if mixture is not None:
-        return fit_mixture(data, additive, deep, mixture, max(n_teachers // 2, 1))
-    return fit_taught(data, additive, n_teachers)
+        way = _choose_way(data, additive, deep, splits, pairs=n_teachers > 1)
+    if isinstance(way, Mixture):
+        return fit_mixture(data, additive, deep, way, max(n_teachers // 2, 1))
+    if way is additive and n_teachers > 1:
+        return fit_taught(data, additive, n_teachers)
+    return fit_network(data, way)
+
+
+def _choose_way(
+    data: Data, additive: Plan, deep: Plan, splits: list[Split], *, pairs: bool
+) -> Plan | Mixture:
+    """Choose among no hidden layer, pairs of columns, and a whole hidden layer."""
+    way: Plan | Mixture = additive
+    best, trained = _judge(data, _try_once(additive), splits)
+    mixture = _judge_pairs(data, deep, trained, splits) if pairs else None
+    if mixture is not None and is_better(mixture.losses, best):
+        way, best = mixture, mixture.losses
+    # For tables without noise: hardly any decay, and time to find the exact border.
+    exact = deep.adjust(weight_decay=0.003, max_iter=1000)
+    for plan in [deep] if deep.own_decay else [deep, exact]:
+        losses, _ = _judge(data, _try_once(plan), splits)
+        if is_better(losses, best, SURE):
+            way, best = plan, losses
+    return way
 
 
 def _judge_pairs(
@@ -352,7 +356,7 @@ def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split
         if is_better(losses, best, SURE):
             return fit_network(data, deep)
     if not additive.own_starts:  # on many rows starts differ little
-        additive = replace(additive, recipe=replace(additive.recipe, n_init=2))
+        additive = additive.adjust(n_init=2)
     fitted = fit_network(data, additive)
     return (
         correct(data, additive, fitted, n_terms) if n_terms and not fitted.interrupted else fitted
@@ -361,10 +365,8 @@ def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split
 
 def _try_once(plan: Plan, *, many: bool = False) -> Plan:
     """Give the plan as it is judged on inner rows: one start, fewer epochs on many rows."""
-    recipe = replace(plan.recipe, n_init=1)
-    if many:
-        recipe = replace(recipe, max_iter=min(recipe.max_iter, 60))
-    return replace(plan, recipe=recipe, callbacks=())
+    epochs = min(plan.recipe.max_iter, 60) if many else plan.recipe.max_iter
+    return replace(plan.adjust(n_init=1, max_iter=epochs), callbacks=())
 
 
 def _choose_decay(n_rows: int) -> float:
@@ -379,8 +381,7 @@ def _judge(data: Data, plan: Plan, splits: list[Split]) -> tuple[Floats, list[Fi
     for split in splits:
         fitted = fit_network(take(data, split.inside), plan)
         scores = fitted.model.score_rows(data.X[split.outside])
-        if target_scale is not None:
-            scores = (scores - target_scale.shift) / target_scale.scale
+        scores = scale_scores(scores, target_scale)
         out = split.outside
         losses.append(measure_loss(name_loss(plan.output), scores, targets[out], weight[out]))
         trained.append(fitted)

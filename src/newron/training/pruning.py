@@ -20,11 +20,19 @@ from newron.model.model import Model
 from newron.model.output import Classes
 from newron.training.decoding import snap
 from newron.training.elimination import Task, eliminate
-from newron.training.fitting import Data, Plan, make_sample, name_loss, scale_targets, weigh_rows
+from newron.training.fitting import (
+    Data,
+    Plan,
+    make_sample,
+    name_loss,
+    scale_scores,
+    scale_targets,
+    weigh_rows,
+)
 from newron.training.folding import count_literals, list_columns
 from newron.training.holdout import Split, list_rows, measure_loss, settle, split_rows, take
 from newron.training.procedure import fit
-from newron.training.refitting import Goal
+from newron.training.refitting import Goal, make_goal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,9 +206,7 @@ def measure_fit(data: Data, plan: Plan, model: Model) -> float:
     data = settle(data)
     scale = scale_targets(data, plan, list_rows(data))
     targets, weight = weigh_rows(data, plan, list_rows(data), scale)
-    scores = model.score_rows(data.X)
-    if scale is not None:
-        scores = (scores - scale.shift) / scale.scale
+    scores = scale_scores(model.score_rows(data.X), scale)
     return measure_loss(name_loss(plan.output), scores, targets, weight)
 
 
@@ -245,31 +251,20 @@ def _set_task(data: Data, plan: Plan, model: Model, ridge: float) -> Task:
     Half of it is what the whole network says, which has less of the labels' noise.
     """
     scale = scale_targets(data, plan, list_rows(data))
-    goal = _make_goal(data, plan)
-    scores = model.score_rows(data.X, n_threads=plan.n_threads)
-    if scale is not None:
-        scores = (scores - scale.shift) / scale.scale
+    goal = make_goal(data, plan)
+    weight = goal.weight * (_count_rows(list_rows(data).weight) / len(data.X))
+    scores = scale_scores(model.score_rows(data.X, n_threads=plan.n_threads), scale)
     targets = (1.0 - _OWN) * goal.targets + _OWN * goal.expect(scores)
     return Task(
         model.schema,
         plan.output,
         np.ascontiguousarray(data.X, np.float64),
-        replace(goal, targets=targets),
+        replace(goal, targets=targets, weight=weight),
         ridge,
         directions=plan.directions,
         target_scale=scale,
         n_threads=plan.n_threads,
     )
-
-
-def _make_goal(data: Data, plan: Plan) -> Goal:
-    rows = list_rows(data)
-    targets, weight = weigh_rows(data, plan, rows, scale_targets(data, plan, rows))
-    kind = name_loss(plan.output)
-    wanted = targets.astype(np.float64)
-    if kind == "categorical":
-        wanted = (wanted == np.arange(plan.output.n_scores)).astype(np.float64)
-    return Goal(kind, wanted, weight * (_count_rows(rows.weight) / len(weight)))
 
 
 def _count_rows(weight: Floats) -> float:
@@ -338,8 +333,7 @@ def _judge(path: _Path, data: Data, plan: Plan, split: Split) -> _Judged:
     scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, scale)
     out = split.outside
-    goal = _make_goal(data, plan)
-    goal = Goal(goal.kind, goal.targets[out], weight[out])
+    goal = Goal(name_loss(plan.output), make_goal(data, plan).targets[out], weight[out])
     losses, scores = [], []
     for model in path.models:
         told = model.score_rows(data.X[out], n_threads=plan.n_threads)
@@ -347,8 +341,7 @@ def _judge(path: _Path, data: Data, plan: Plan, split: Split) -> _Judged:
             losses.append(goal.measure_rows(told))
             scores.append((plan.output.choose(told) == targets[out, 0]).astype(np.float64))
         else:
-            assert scale is not None  # noqa: S101 - amounts are scaled
-            error = ((told - scale.shift) / scale.scale - goal.targets) ** 2
+            error = (scale_scores(told, scale) - goal.targets) ** 2
             losses.append(error.mean(axis=1))
             scores.append(1.0 - losses[-1])
     own = rows.weight[out]

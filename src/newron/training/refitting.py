@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
+from newron.training.fitting import Data, Plan, name_loss, scale_targets, weigh_rows
+from newron.training.holdout import list_rows
 
 __all__ = [
     "Bend",
@@ -17,6 +19,7 @@ __all__ = [
     "cross",
     "find_bend",
     "gather_slopes",
+    "make_goal",
     "pick_weights",
     "refit",
 ]
@@ -59,6 +62,17 @@ class Goal:
             return np.asarray(0.5 + 0.5 * np.tanh(0.5 * scores))
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def make_goal(data: Data, plan: Plan) -> Goal:
+    """Tell what the scores of rows should be, with weights of mean 1."""
+    rows = list_rows(data)
+    targets, weight = weigh_rows(data, plan, rows, scale_targets(data, plan, rows))
+    kind = name_loss(plan.output)
+    wanted = targets.astype(np.float64)
+    if kind == "categorical":
+        wanted = (wanted == np.arange(plan.output.n_scores)).astype(np.float64)
+    return Goal(kind, wanted, weight)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from newron.training.fitting import (
     fit_restarts,
     make_sample,
     name_loss,
+    scale_scores,
     scale_targets,
     weigh_rows,
 )
@@ -43,7 +44,7 @@ _STUDENT_DECAY = 0.01  # the teachers are regular already
 def fit_taught(data: Data, plan: Plan, n_teachers: int) -> Fitted:
     """Train restarts, and one network of their kind towards their mean."""
     data = settle(data)
-    teachers = fit_restarts(data, replace(plan, recipe=replace(plan.recipe, n_init=n_teachers)))
+    teachers = fit_restarts(data, plan.adjust(n_init=n_teachers))
     if teachers[0].interrupted:
         return keep_best(teachers, data, plan)
     return _teach(data, data, plan, mean_scores([t.model for t in teachers], data.X), teachers)
@@ -58,9 +59,9 @@ def teach_more(
     nobody labelled, but the teachers can judge, tie it down.
     """
     rows = make_up_rows(data, np.random.default_rng(plan.seed.spawn(1)[0]))
-    epochs = max(plan.recipe.max_iter // 2, 1)
-    more = replace(plan, recipe=replace(plan.recipe, max_iter=epochs))
-    return _teach(data, rows, more, hear(rows.X), teachers, n_students=_STUDENTS // 2)
+    # Three times the rows, so half of the starts and epochs: the work stays about the same.
+    shorter = plan.adjust(max_iter=max(plan.recipe.max_iter // 2, 1))
+    return _teach(data, rows, shorter, hear(rows.X), teachers, n_students=_STUDENTS // 2)
 
 
 def make_up_rows(data: Data, rng: np.random.Generator) -> Data:
@@ -135,7 +136,7 @@ def make_lesson(data: Data, plan: Plan, scores: Floats) -> Lesson:
     pairs = np.array([scale_column(column, weight) for column in scores.T])
     scale = TargetScale(pairs[:, 0], pairs[:, 1])
     total = list_rows(data).weight.sum()
-    targets = ((scores - scale.shift) / scale.scale).astype(np.float32)
+    targets = scale_scores(scores, scale).astype(np.float32)
     return Lesson(targets, weight * (total / weight.sum()), scale)
 
 
@@ -152,8 +153,7 @@ def _give_meaning(student: Fitted, data: Data, plan: Plan) -> Fitted:
     scale = scale_targets(data, plan, rows)
     targets, weight = weigh_rows(data, plan, rows, scale)
     scores = model.score_rows(data.X)
-    if scale is not None:
-        scores = (scores - scale.shift) / scale.scale
+    scores = scale_scores(scores, scale)
     loss = measure_loss(name_loss(plan.output), scores, targets, weight)
     return replace(student, model=model, core=core, best_loss=loss)
 
