@@ -130,7 +130,7 @@ def fit_newron(processing: str, **settings: Any) -> Callable[[Frame, Labels, int
 
     def fit(X: Frame, y: Labels, seed: int) -> Fitted:
         model = NewronClassifier(processing, random_state=seed, n_jobs=1, **settings).fit(X, y)
-        found = getattr(model, "hidden_layer_sizes_", "")
+        found = getattr(model, "processing_", getattr(model, "hidden_layer_sizes_", ""))
         return Fitted(model.classes_, model.predict_proba, count_literals(model.model_), str(found))
 
     return fit
@@ -277,17 +277,14 @@ def fit_ripper(X: Frame, y: Labels, seed: int) -> Fitted:
 
 _SEARCH = {"hidden_layer_sizes": "auto"}
 _ALL = (
-    Learner(
-        "newron heaviside", "conditions", True,
-        "the default recipe", keep, fit_newron("heaviside"),
-    ),
-    Learner(
-        "newron sigmoid", "curves", True,
-        "the default recipe", keep, fit_newron("sigmoid"),
-    ),
-    Learner(
-        "newron tanh-prod", "curves", True,
-        "the default recipe", keep, fit_newron("tanh_prod"),
+    *(
+        Learner(f"newron {name.replace('_', '-')}", counts, True, how, keep, fit_newron(name))
+        for name, counts, how in (
+            ("heaviside", "conditions", "the default recipe"),
+            ("sigmoid", "curves", "the default recipe"),
+            ("tanh_prod", "curves", "the default recipe"),
+            ("smooth", "curves", "the default recipe, sigmoid or tanh-prod by inner folds"),
+        )
     ),
     Learner(
         "neural network", "weights", False,

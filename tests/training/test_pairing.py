@@ -247,6 +247,21 @@ class TestDefault:
             assert np.all(np.diff(model.predict(rows)) >= -1e-9)
 
 
+@pytest.mark.parametrize(("own", "less"), [(True, 1.0), (False, 9.0)], ids=["named", "free"])
+def test_pairs_have_less_decay_unless_the_user_named_it(own, less, monkeypatch):
+    decays = []
+
+    def train(data, plan):
+        decays.append(plan.recipe.weight_decay)
+        return fit_restarts(data, plan)
+
+    monkeypatch.setattr(pairing, "fit_restarts", train)
+    additive, deep = make_plans("two classes", max_iter=5, own_decay=own)
+    data = settle(make_table("two classes"))
+    fit_mixture(data, additive, deep, Mixture((0.5, 0.5), np.zeros(4)), 1)
+    assert decays == pytest.approx([0.3, 0.3 / less])
+
+
 class TestInterruption:
     @pytest.mark.parametrize("call", [1, 2], ids=["without pairs", "with pairs"])
     def test_while_networks_are_trained(self, call, monkeypatch):

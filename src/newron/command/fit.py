@@ -25,7 +25,7 @@ EXAMPLES = (
     ("newron fit heart.csv --target disease", ""),
     ("newron fit heart.csv -t disease -o model.json", "the model alone"),
     ("newron fit heart.csv -t disease --hidden 4,2", "allow two hidden layers"),
-    ("newron fit heart.csv -t disease --processing sigmoid", "smooth functions"),
+    ("newron fit heart.csv -t disease --processing smooth", "curves instead of conditions"),
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
     ("newron fit heart.csv -t disease --test 0.3", "measure on 30 % held out"),
 )
@@ -50,8 +50,8 @@ def run(
         typer.Option(
             "--processing",
             metavar="NAME",
-            help="The function of an input: heaviside (rules), sigmoid, tanh_prod, linear, relu, "
-            "selu.",
+            help="The function of an input: heaviside (rules), sigmoid, tanh_prod, smooth (the "
+            "better one of these two), linear, relu, selu.",
         ),
     ] = "heaviside",
     hidden: Annotated[

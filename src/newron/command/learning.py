@@ -74,7 +74,7 @@ def read_hidden(text: str | None) -> tuple[int, ...] | str | None:
 def check_settings(settings: Settings) -> None:
     """Refuse names that do not exist, in the words of the command line."""
     for option, value, known in (
-        ("--processing", settings.processing, processing_names()),
+        ("--processing", settings.processing, (*processing_names(), "smooth")),
         ("--recipe", settings.recipe, tuple(RECIPES)),
         ("--class-weight", settings.class_weight, (None, "balanced")),
     ):

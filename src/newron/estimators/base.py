@@ -32,7 +32,7 @@ from newron.model.network import LARGEST_INPUT, within_limits
 from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema, make_names
-from newron.training.architecture import Architecture, plan_architecture
+from newron.training.architecture import SMOOTH, Architecture, plan_architecture
 from newron.training.callback import ProgressLine
 from newron.training.encoding import SCALES, describe_columns
 from newron.training.fitting import CoreFit, Data, Fitted, Plan
@@ -218,8 +218,34 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             weights = weights / largest  # sums of them must neither overflow nor vanish
         return weights
 
+    def _list_kinds(self) -> list[str | tuple[str, ...]]:
+        """Give the processing functions to choose from: one, unless it is "smooth"."""
+        if not self._is_smooth:
+            return [self.processing]
+        for name, value, wanted in (
+            ("recipe", self.recipe, "default"),
+            ("aggregation", self.aggregation, "sum"),
+            ("activation", self.activation, None),
+        ):
+            if value != wanted:
+                raise InputError(
+                    f'processing="smooth" is chosen by the default recipe: expected '
+                    f'{name}={wanted!r}, got {value!r}; name "sigmoid" or "tanh_prod" instead'
+                )
+        if self.warm_start and hasattr(self, "processing_"):
+            return [self.processing_]
+        # A product of factors rises and falls.
+        return [SMOOTH[0]] if self.monotonic_cst is not None else list(SMOOTH)
+
+    @property
+    def _is_smooth(self) -> bool:
+        return isinstance(self.processing, str) and self.processing == "smooth"
+
     def _plan_architecture(
-        self, n_outputs: int, hidden: tuple[int, ...] | None = None
+        self,
+        n_outputs: int,
+        hidden: tuple[int, ...] | None = None,
+        processing: str | tuple[str, ...] | None = None,
     ) -> Architecture:
         """Plan the network of these hidden layers, by default of those asked for or found."""
         asked: Any = self.hidden_layer_sizes_ if self._is_auto else self.hidden_layer_sizes
@@ -232,7 +258,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         return plan_architecture(
             [int(n) for n in widths],
             n_outputs,
-            processing=self.processing,
+            processing=self.processing if processing is None else processing,
             aggregation=self.aggregation,
             activation=self.activation,
             n_factors=self.n_factors,
@@ -272,6 +298,12 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         one_pass: bool = False,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
+        if self._is_smooth and (self._is_auto or one_pass):
+            what = "partial_fit" if one_pass else 'hidden_layer_sizes="auto"'
+            raise InputError(
+                f'{what}: expected a named processing function, got "smooth", which is chosen '
+                'with all rows and a given network; name "sigmoid" or "tanh_prod"'
+            )
         if self._is_auto:
             self._search_structure(data, output, recipe_class_weight, one_pass)
         whole = plan = self._make_plan(data, output, recipe_class_weight)
@@ -334,7 +366,9 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             )
 
     def _make_plan(self, data: Data, output: Output, class_weight: Floats | None) -> Plan:
-        architecture = self._plan_architecture(output.n_scores)
+        architecture, *others = [
+            self._plan_architecture(output.n_scores, processing=kind) for kind in self._list_kinds()
+        ]
         return Plan(
             architecture,
             self._choose_recipe(architecture),
@@ -350,6 +384,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             own_starts=self.n_init is not None,
             n_threads=effective_n_jobs(self.n_jobs),
             callbacks=[ProgressLine()] if self.verbose else [],
+            others=tuple(others),
         )
 
     def _check_domains(self, data: Data) -> None:
@@ -406,6 +441,8 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
     def _keep(self, fitted: Fitted, *, add: bool, prune_path: PrunePath | None = None) -> Self:
         self._fitted = fitted
         self.model_: Model = fitted.model
+        if self._is_smooth:
+            self.processing_ = _name_kind(fitted.model)
         curve = fitted.loss_curve.tolist()
         earlier = list(getattr(self, "loss_curve_", [])) if add else []
         self.loss_curve_ = earlier + curve
@@ -546,6 +583,12 @@ def _check_text(fields: tuple[Field, ...]) -> None:
                     f"column {field.name!r}: expected text that is Unicode, got {text!r}; "
                     "read the file again with its right encoding"
                 ) from None
+
+
+def _name_kind(model: Model) -> str:
+    """Tell which smooth function a network has; a hidden layer may have another one."""
+    used = [layer.processing for layer in reversed(model.layers)]
+    return next((name for name in used if name in SMOOTH), SMOOTH[0])
 
 
 def _check_limits(rows: Floats) -> None:

@@ -29,7 +29,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     ----------
     processing : str or sequence of str, default "heaviside"
         The processing function h: "heaviside", "sigmoid", "tanh_prod", "linear",
-        "relu" or "selu"; or one for each layer, the output layer last.
+        "relu" or "selu"; or one for each layer, the output layer last. "smooth" is
+        "sigmoid" or "tanh_prod", whichever is better on rows held out.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
@@ -112,6 +113,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     prune_path_ : PrunePath or None
         Of a pruned network: ``prune_path_[n]`` is the model with at most n
         conditions, ``prune_path_.to_frame()`` tells what each number costs.
+    processing_ : str
+        What "smooth" chose.
     hidden_layer_sizes_ : tuple of int
         What "auto" found.
     tree_ : Tree or None

@@ -43,6 +43,8 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     prune_path_ : PrunePath or None
         Of a pruned network: ``prune_path_[n]`` is the model with at most n
         conditions, ``prune_path_.to_frame()`` tells what each number costs.
+    processing_ : str
+        What ``processing="smooth"`` chose.
     hidden_layer_sizes_ : tuple of int
         What ``hidden_layer_sizes="auto"`` found.
     tree_ : Tree or None

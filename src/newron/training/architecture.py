@@ -63,6 +63,9 @@ class Architecture:
         return out
 
 
+# What processing="smooth" chooses from; of equals the first, whose curves are simpler.
+SMOOTH = ("sigmoid", "tanh_prod")
+
 # The networks of the paper, and the ordinary perceptron, as settings of the same thing.
 PRESETS: dict[str, dict[str, Any]] = {
     "heaviside": {"processing": "heaviside", "aggregation": "sum", "activation": "identity"},

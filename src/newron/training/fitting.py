@@ -42,6 +42,7 @@ __all__ = [
     "Data",
     "Fitted",
     "Plan",
+    "copy_seed",
     "fit_network",
     "fit_restarts",
     "make_sample",
@@ -93,10 +94,25 @@ class Plan:
     own_starts: bool = False  # the user named the number of starts
     n_threads: int = 1
     callbacks: Sequence[Callback] = ()
+    others: tuple[Architecture, ...] = ()  # to choose from beside the first, where rows can tell
+
+    def list_kinds(self) -> list[Plan]:
+        """Give a plan for each architecture; each would do alone what it does here."""
+        return [
+            replace(self, architecture=each, others=(), seed=copy_seed(self.seed))
+            for each in (self.architecture, *self.others)
+        ]
 
     def adjust(self, **settings: float) -> Plan:
         """Give a copy with other settings of its recipe."""
         return replace(self, recipe=self.recipe.adjust(**settings))
+
+
+def copy_seed(seed: np.random.SeedSequence) -> np.random.SeedSequence:
+    """Give a seed of its own with the same children still to come."""
+    return np.random.SeedSequence(
+        seed.entropy, spawn_key=seed.spawn_key, n_children_spawned=seed.n_children_spawned
+    )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from newron.training.fitting import (
     Data,
     Fitted,
     Plan,
+    copy_seed,
     fit_network,
     fit_restarts,
     make_sample,
@@ -257,8 +259,8 @@ def fit_default(data: Data, plan: Plan) -> Fitted:
     """Fit by the best procedure for the processing function, as inner rows judge it.
 
     Heaviside: the better of a grown network and one trained by gradients and polished.
-    Sigmoid and tanh-prod: each input on two scales, without hidden layer, or with it
-    where that is better. Others: by gradients.
+    Sigmoid and tanh-prod: each input on two scales, without hidden layer, or with pairs of
+    columns or a whole hidden layer where that is better. Others: by gradients.
     """
     kinds = {layer.processing for layer in plan.architecture.layers}
     if _is_heaviside(plan.architecture):
@@ -292,43 +294,51 @@ def _choose_crisp(data: Data, plan: Plan) -> Fitted:
     return fit_network(data, plan) if smaller else grown
 
 
+@dataclass(frozen=True)
+class _Way:
+    """A way to fit, and its loss on rows held out."""
+
+    losses: Floats
+    fit: Callable[[], Fitted]
+
+
 def _choose_soft(data: Data, plan: Plan) -> Fitted:
+    """Fit the best smooth network, of the kinds that the plan leaves open."""
     data = settle(data)
+    judged = [_choose_way(data, kind, alone=not plan.others) for kind in plan.list_kinds()]
+    return min(judged, key=lambda way: way.losses.mean()).fit()
+
+
+def _choose_way(data: Data, plan: Plan, *, alone: bool) -> _Way:
+    """Choose how to fit one kind; where it is ``alone`` nothing is judged in vain."""
     decay = plan.recipe.weight_decay if plan.own_decay else _choose_decay(len(data.X))
     two_scales = replace(plan.adjust(weight_decay=decay), input_scale="both")
     additive = replace(two_scales, architecture=_without_hidden(plan.architecture))
     deep = replace(two_scales, architecture=replace(plan.architecture, direct_inputs=True))
     splits = deal(data, plan)
     if not splits:
-        return fit_network(data, additive)
+        return _Way(np.zeros(1), partial(fit_network, data, additive))
     if len(data.X) > MANY_ROWS:
         return _choose_corrected(data, additive, deep, splits)
     n_teachers = plan.recipe.n_init if plan.own_starts else _TEACHERS
-    way: Plan | Mixture = additive
-    if len(plan.architecture.layers) > 1:
-        way = _choose_way(data, additive, deep, splits, pairs=n_teachers > 1)
-    if isinstance(way, Mixture):
-        return fit_mixture(data, additive, deep, way, max(n_teachers // 2, 1))
-    if way is additive and n_teachers > 1:
-        return fit_taught(data, additive, n_teachers)
-    return fit_network(data, way)
-
-
-def _choose_way(
-    data: Data, additive: Plan, deep: Plan, splits: list[Split], *, pairs: bool
-) -> Plan | Mixture:
-    """Choose among no hidden layer, pairs of columns, and a whole hidden layer."""
-    way: Plan | Mixture = additive
-    best, trained = _judge(data, _try_once(additive), splits)
-    mixture = _judge_pairs(data, deep, trained, splits) if pairs else None
-    if mixture is not None and is_better(mixture.losses, best):
-        way, best = mixture, mixture.losses
+    taught = partial(fit_taught, data, additive, n_teachers)
+    plain = taught if n_teachers > 1 else partial(fit_network, data, additive)
+    if len(plan.architecture.layers) == 1:
+        # Alone it is not judged: seeds that judging takes must not change what is trained.
+        aside = replace(additive, seed=copy_seed(additive.seed))
+        return _Way(np.zeros(1) if alone else _judge(data, _try_once(aside), splits)[0], plain)
+    losses, trained = _judge(data, _try_once(additive), splits)
+    way = _Way(losses, plain)
+    mixture = _judge_pairs(data, deep, trained, splits) if n_teachers > 1 else None
+    if mixture is not None and is_better(mixture.losses, losses):
+        n = max(n_teachers // 2, 1)
+        way = _Way(mixture.losses, partial(fit_mixture, data, additive, deep, mixture, n))
     # For tables without noise: hardly any decay, and time to find the exact border.
     exact = deep.adjust(weight_decay=0.003, max_iter=1000)
-    for plan in [deep] if deep.own_decay else [deep, exact]:
-        losses, _ = _judge(data, _try_once(plan), splits)
-        if is_better(losses, best, SURE):
-            way, best = plan, losses
+    for whole in [deep] if plan.own_decay else [deep, exact]:
+        losses, _ = _judge(data, _try_once(whole), splits)
+        if is_better(losses, way.losses, SURE):
+            way = _Way(losses, partial(fit_network, data, whole))
     return way
 
 
@@ -342,8 +352,8 @@ def _judge_pairs(
         raise _Stopped(replace(additive[0], interrupted=True)) from None
 
 
-def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split]) -> Fitted:
-    """Fit on many rows: without hidden layer and with steps on top, or with it."""
+def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split]) -> _Way:
+    """Choose on many rows: without hidden layer and with steps on top, or with it."""
     losses, trials = _judge(data, _try_once(additive, many=True), splits)
     try:
         n_terms, corrected = count_corrections(data, additive, [t.model for t in trials], splits)
@@ -354,13 +364,17 @@ def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split
     if len(deep.architecture.layers) > 1:
         losses, _ = _judge(data, _try_once(deep, many=True), splits)
         if is_better(losses, best, SURE):
-            return fit_network(data, deep)
+            return _Way(losses, partial(fit_network, data, deep))
+    return _Way(best, partial(_fit_corrected, data, additive, n_terms))
+
+
+def _fit_corrected(data: Data, additive: Plan, n_terms: int) -> Fitted:
     if not additive.own_starts:  # on many rows starts differ little
         additive = additive.adjust(n_init=2)
     fitted = fit_network(data, additive)
-    return (
-        correct(data, additive, fitted, n_terms) if n_terms and not fitted.interrupted else fitted
-    )
+    if not n_terms or fitted.interrupted:
+        return fitted
+    return correct(data, additive, fitted, n_terms)
 
 
 def _try_once(plan: Plan, *, many: bool = False) -> Plan:

@@ -1,0 +1,133 @@
+"""``processing="smooth"``: sigmoid or tanh-prod, as rows held out judge."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from newron import NewronClassifier, NewronRegressor
+from newron.errors import InputError
+from newron.search import NewronSearchCV
+from newron.training import procedure
+from newron.training.fitting import copy_seed
+
+QUICK = {"max_iter": 40, "n_init": 2, "random_state": 0}
+
+
+def make_rows(kind, n=300):
+    """A risk that rises with the first column, or that is highest in its middle."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-3, 3, size=(n, 3)).round(2)
+    z = 3 * X[:, 0] if kind == "rises" else 4 - 3 * np.abs(X[:, 0])
+    return X, (z + rng.logistic(size=n) > 0).astype(int)
+
+
+def fit_both(kind, X, y, **settings):
+    return {
+        name: NewronClassifier(name, **{**QUICK, **settings}).fit(X, y)
+        for name in ("sigmoid", "tanh_prod", "smooth")
+    }
+
+
+class TestChoice:
+    @pytest.mark.parametrize("hidden", [(), (2,)], ids=str)
+    def test_it_is_the_network_that_the_name_would_have_given(self, hidden):
+        X, y = make_rows("rises", n=150)
+        models = fit_both("rises", X, y, hidden_layer_sizes=hidden)
+        chosen = models["smooth"].processing_
+        assert models["smooth"].model_.fingerprint == models[chosen].model_.fingerprint
+
+    @pytest.mark.parametrize("better", ["sigmoid", "tanh_prod"])
+    def test_the_lower_loss_on_rows_held_out_wins(self, better, monkeypatch):
+        judge = procedure._judge
+
+        def favour(data, plan, splits):
+            losses, trained = judge(data, plan, splits)
+            own = plan.architecture.layers[-1].processing
+            return losses - 10.0 * (own == better), trained
+
+        monkeypatch.setattr(procedure, "_judge", favour)
+        model = NewronClassifier("smooth", hidden_layer_sizes=(), **QUICK)
+        assert model.fit(*make_rows("rises")).processing_ == better
+
+    def test_a_bump_wants_a_product(self):
+        X, y = make_rows("bump")
+        model = NewronClassifier("smooth", hidden_layer_sizes=(), input_scale="own", **QUICK)
+        assert model.fit(X, y).processing_ == "tanh_prod"
+
+    def test_threads_change_nothing(self):
+        X, y = make_rows("bump", n=150)
+        one, two = (NewronClassifier("smooth", n_jobs=n, **QUICK).fit(X, y) for n in (1, 2))
+        assert one.model_.fingerprint == two.model_.fingerprint
+
+    def test_amounts_categories_and_gaps(self):
+        pd = pytest.importorskip("pandas")
+        X, y = make_rows("bump", n=150)
+        table = pd.DataFrame(X, columns=["a", "b", "c"])
+        table.loc[::7, "b"] = np.nan
+        table["c"] = np.where(X[:, 2] > 0, "<script>", "no")
+        model = NewronRegressor("smooth", **QUICK).fit(table, X[:, 0] ** 2 + y)
+        assert model.processing_ in ("sigmoid", "tanh_prod")
+        assert np.isfinite(model.predict(table)).all()
+
+    @pytest.mark.parametrize("n", [1, 3])
+    def test_too_few_rows_to_judge(self, n):
+        model = NewronRegressor("smooth", **QUICK).fit(np.arange(n)[:, None], np.arange(n))
+        assert model.processing_ == "sigmoid"
+
+    def test_many_rows(self, monkeypatch):
+        monkeypatch.setattr(procedure, "MANY_ROWS", 200)
+        X, y = make_rows("bump")
+        models = fit_both("bump", X, y)
+        chosen = models["smooth"].processing_
+        assert models["smooth"].model_.fingerprint == models[chosen].model_.fingerprint
+
+    def test_directions_make_it_sigmoid(self):
+        X, y = make_rows("rises", n=150)
+        model = NewronClassifier("smooth", monotonic_cst=[1, 0, 0], **QUICK).fit(X, y)
+        assert model.processing_ == "sigmoid"
+
+    def test_pruning_and_cloning(self):
+        X, y = make_rows("bump", n=150)
+        model = NewronClassifier("smooth", hidden_layer_sizes=(), pruning=True, **QUICK)
+        fitted = clone(model).fit(X, y)
+        assert fitted.prune_path_ is not None
+        assert fitted.prune(X, y, honest=False).processing_ == fitted.processing_
+        assert not hasattr(clone(fitted), "processing_")
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("settings", "said"),
+        [
+            ({"recipe": "gradient"}, "expected recipe='default', got 'gradient'"),
+            ({"aggregation": "max"}, "expected aggregation='sum', got 'max'"),
+            ({"activation": "tanh"}, "expected activation=None, got 'tanh'"),
+            ({"hidden_layer_sizes": "auto"}, "expected a named processing function"),
+        ],
+        ids=lambda value: str(next(iter(value))) if isinstance(value, dict) else "",
+    )
+    def test_what_it_does_not_go_with(self, settings, said):
+        with pytest.raises(InputError, match=said):
+            NewronClassifier("smooth", **settings).fit(*make_rows("rises"))
+
+    def test_partial_fit(self):
+        X, y = make_rows("rises")
+        with pytest.raises(InputError, match="partial_fit: expected a named"):
+            NewronClassifier("smooth").partial_fit(X, y, classes=[0, 1])
+
+    def test_a_search(self):
+        with pytest.raises(InputError, match="processing"):
+            NewronSearchCV(NewronClassifier("smooth")).fit(*make_rows("rises"))
+
+    def test_one_of_several_layers(self):
+        with pytest.raises(InputError, match="smooth"):
+            NewronClassifier(("smooth", "sigmoid")).fit(*make_rows("rises"))
+
+
+def test_a_copied_seed_has_the_same_children():
+    seed = np.random.SeedSequence(5)
+    seed.spawn(3)
+    copy = copy_seed(seed)
+    assert (
+        [s.spawn_key for s in copy.spawn(2)] == [s.spawn_key for s in seed.spawn(2)] == [(3,), (4,)]
+    )
