@@ -12,7 +12,7 @@ import math
 import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +50,11 @@ class Results:
         values = self.give(table, model, what)
         return float(np.mean(values)) if len(values) else math.nan
 
+    @property
+    def ours(self) -> list[str]:
+        """The networks of newron that have results."""
+        return [model for model in OURS if model in self.models]
+
     def list_shared(self) -> list[str]:
         """Give the tables on which everyone has a result but who learns two classes alone."""
         others = [model for model in self.models if not LEARNERS[model].only_two]
@@ -74,7 +79,18 @@ def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repea
                 records[table, model] = known
             elif any(is_late(record) for record in known):
                 late.add((table, model))
-    return Results(records, list(tables), list(models), frozenset(late))
+    tried = [m for m in models if any((t, m) in records or (t, m) in late for t in tables)]
+    return Results(records, list(tables), tried, frozenset(late))
+
+
+def list_missing(journal: Journal, trials: Sequence[Trial]) -> dict[str, list[str]]:
+    """Give the models that a table still waits for; what is late once is not tried again."""
+    missing: dict[str, list[str]] = {}
+    for trial in trials:
+        waits = trial not in journal.records and not journal.is_late(trial)
+        if waits and trial.model not in missing.setdefault(trial.table, []):
+            missing[trial.table].append(trial.model)
+    return {table: models for table, models in missing.items() if models}
 
 
 # ---- tests ----
@@ -153,7 +169,7 @@ def report_ranks(report: Report, results: Results, figure: Path | None) -> None:
     )
     readable = [m for m in results.models if LEARNERS[m].readable]
     rivals = [m for m in readable if m not in OURS]
-    fields = {f"{own} among the readable models": [own, *rivals] for own in OURS}
+    fields = {f"{own} among the readable models": [own, *rivals] for own in results.ours}
     fields |= {"All readable models": readable, "All": results.models}
     for title, models in fields.items():
         ranks = rank(results, models)
@@ -210,7 +226,7 @@ def report_wins(report: Report, results: Results) -> None:
     rows = []
     for rival in rivals:
         row = [rival]
-        for own in OURS:
+        for own in results.ours:
             verdicts = [
                 compare_folds(results.give(t, own, "accuracy"), results.give(t, rival, "accuracy"))
                 for t in results.tables
@@ -221,7 +237,7 @@ def report_wins(report: Report, results: Results) -> None:
             mean = np.nanmean([a - b for a, b in pairs])
             row.append(f"{told}, {100 * mean:+.1f}, p = {test_tables(results, own, rival):.2g}")
         rows.append(row)
-    report.table(["against", *(f"{own} (mean difference)" for own in OURS)], rows)
+    report.table(["against", *(f"{own} (mean difference)" for own in results.ours)], rows)
 
 
 def report_rest(report: Report, results: Results) -> None:
@@ -281,22 +297,22 @@ def report_losses(report: Report, results: Results) -> None:
     rivals = [m for m in results.models if LEARNERS[m].readable and m not in OURS]
     rows = []
     for table in results.tables:
-        scores = {m: results.average(table, m) for m in rivals}
-        known = {m: s for m, s in scores.items() if not math.isnan(s)}
+        known = [model for model in rivals if (table, model) in results.records]
         if not known:
             continue
-        best = max(known, key=lambda m: known[m])
-        gaps = [100 * (known[best] - results.average(table, own)) for own in OURS]
-        if min(gaps) > 0:
-            rows.append([table, best, *(f"{gap:+.1f}" for gap in gaps)])
-    report.table(["table", "best rival", *OURS], rows)
+        best = max(known, key=lambda model: results.merit(table, model))
+        ahead = results.average(table, best)
+        gaps = [100 * (ahead - results.average(table, own)) for own in results.ours]
+        if np.nanmin(gaps) > 0:
+            rows.append([table, best, *(tell_number(gap, 1, sign="+") for gap in gaps)])
+    report.table(["table", "best rival", *results.ours], rows)
     if not rows:
         report.say("Nowhere: on every table a network is level with the best readable rival.")
 
 
-def tell_number(value: float, digits: int) -> str:
+def tell_number(value: float, digits: int, sign: str = "") -> str:
     """Give a number, or a dash for none."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return "–" if math.isnan(value) else f"{value:{sign}.{digits}f}"
 
 
 def list_trials(tables: Sequence[str], models: Sequence[str], repeats: int) -> list[Trial]:
@@ -337,8 +353,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = open_report("Peers", parser, arguments, packages)
     tables = [*options.tables, *(name_original(name) for name in options.tables if name in MONKS)]
     found = gather(journal, tables, options.models, options.repeats)
-    results = Results(found.records, list(options.tables), found.models, found.late)
+    missing = list_missing(journal, trials)
+    results = replace(found, tables=[t for t in options.tables if t not in missing])
     report_how(report, results, options.repeats)
+    for table, models in missing.items():
+        report.say(f"- **{table}** is left out: not run to the end for {', '.join(models)}.")
     report_accuracy(report, results)
     report_ranks(report, results, options.write and options.write.with_suffix(".svg"))
     report_wins(report, results)

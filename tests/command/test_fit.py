@@ -166,8 +166,10 @@ class TestWhatIsTrained:
         assert "ridge regression" in done.stdout
         assert newron.load(tmp_path / "t-newron/model.json").output.names == ("price",)
 
-    def test_smooth_networks_tell_their_shapes(self, run, table, tmp_path):
-        done = run("fit", table, "-t", "sick", *QUICK, "--processing", "sigmoid")
+    @pytest.mark.parametrize("name", ["sigmoid", "smooth"])
+    def test_smooth_networks_tell_their_shapes(self, name, run, table, tmp_path):
+        done = run("fit", table, "-t", "sick", *QUICK, "--processing", name)
+        assert done.exit_code == 0, done.output
         assert "What each function does" in done.stdout
         assert "proved" not in done.stdout
         assert (tmp_path / "table-newron/shapes.txt").is_file()

@@ -41,6 +41,8 @@ def test_what_cannot_be(refused, table, tmp_path):
     (tmp_path / "t-newron.json").write_text("mine")
     assert "--force" in refused("search", table, "-t", "sick")
     assert "--processing" in refused("search", table, "-t", "sick", "--processing", "x", "-o", "m")
+    words = ("search", table, "-t", "sick", "--processing", "smooth", "-o", "m")
+    assert 'list "sigmoid" and "tanh_prod"' in refused(*words)
     (tmp_path / "j.jsonl").write_text("not a journal\n")
     words = ("search", table, "-t", "sick", *QUICK, "-o", "m.json", "--journal", "j.jsonl", "-q")
     assert "j.jsonl" in refused(*words)

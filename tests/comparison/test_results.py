@@ -51,9 +51,14 @@ class TestCells:
                        ("monks-1", "sigmoid"): paper.Cell([50.0])},
         }  # fmt: skip
         said = []
-        paper.report_gap(SimpleNamespace(say=said.append), found)
-        assert "on the 2 tables" in said[0]
-        assert "sigmoid +2.0 points" in said[0]
+        page = SimpleNamespace(say=said.append)
+        paper.report_gap(page, found, ["iris", "heart", "monks-1"])
+        paper.report_gap(page, found, ["iris"])
+        paper.report_gap(page, found, ["monks-1"])
+        assert [text.split(": ")[1] for text in said] == [
+            "sigmoid +2.0 (2 tables).",
+            "sigmoid +1.0 (1 tables).",
+        ]
 
     def test_all_trials_have_work(self):
         for trial in paper.list_trials(["paper", "honest"], ["iris", "monks-1"], 2, 1):
@@ -84,12 +89,12 @@ class TestRanks:
         assert ranks.tolist() == [[1, 2, 3], [2.5, 2.5, 1]]
 
     def test_who_was_not_done_in_time_is_taken_for_the_best(self, tmp_path):
-        results = self.make(tmp_path, {"iris": {"FIGS": [0.9] * 5, "RIPPER": [0.8] * 5}})
+        self.make(tmp_path, {"iris": {"FIGS": [0.9] * 5, "RIPPER": [0.8] * 5}})
         journal = Journal(tmp_path / "trials.jsonl")
         journal.add(
             Trial("honest", "iris", "EBM", 0), {"error": "TimeoutError: not done", "code": "0"}
         )
-        results = peers.gather(journal, ["iris"], results.models, 1)
+        results = peers.gather(journal, ["iris"], ["EBM", "FIGS", "RIPPER"], 1)
         assert peers.rank(results, results.models).tolist() == [[1, 2, 3]]
         assert math.isnan(results.average("iris", "EBM"))
 
@@ -107,6 +112,27 @@ class TestRanks:
             },
         )
         assert results.list_shared() == ["iris"]
+
+    def test_a_table_waits_for_what_was_neither_run_nor_late(self, tmp_path):
+        self.make(tmp_path, {"iris": {"EBM": [0.9] * 5, "FIGS": [0.8] * 4}})
+        journal = Journal(tmp_path / "trials.jsonl")
+        trials = peers.list_trials(["iris", "xor"], ["EBM", "FIGS", "RIPPER"], 1)
+        late = Trial("honest", "xor", "EBM", 0)
+        journal.add(late, {"error": "TimeoutError: not done", "code": "0"})
+        assert peers.list_missing(journal, trials) == {"iris": ["FIGS"], "xor": ["FIGS", "RIPPER"]}
+
+    def test_losses_are_told_of_the_networks_that_were_run(self, tmp_path):
+        table = {"EBM": [0.9] * 5, "newron sigmoid": [0.8] * 5}
+        journal = make_journal(
+            tmp_path,
+            {Trial("honest", "iris", m, k): v for m, vs in table.items() for k, v in enumerate(vs)},
+        )
+        results = peers.gather(journal, ["iris"], ["newron smooth", *table], 1)
+        rows = []
+        peers.report_losses(
+            SimpleNamespace(say=lambda _: None, table=lambda _, told: rows.extend(told)), results
+        )
+        assert rows == [["iris", "EBM", "+10.0"]]
 
     def test_the_critical_difference_is_demsars(self):
         # Demšar (2006), table 5: q = 2.343 for 3 and 2.728 for 5 models at 5 %.

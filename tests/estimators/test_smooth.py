@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from newron import NewronClassifier, NewronRegressor
-from newron.errors import InputError
+from newron.errors import InputError, InterruptedWarning
 from newron.search import NewronSearchCV
 from newron.training import procedure
 from newron.training.fitting import copy_seed
@@ -21,7 +21,7 @@ def make_rows(kind, n=300):
     return X, (z + rng.logistic(size=n) > 0).astype(int)
 
 
-def fit_both(kind, X, y, **settings):
+def fit_all(X, y, **settings):
     return {
         name: NewronClassifier(name, **{**QUICK, **settings}).fit(X, y)
         for name in ("sigmoid", "tanh_prod", "smooth")
@@ -32,7 +32,7 @@ class TestChoice:
     @pytest.mark.parametrize("hidden", [(), (2,)], ids=str)
     def test_it_is_the_network_that_the_name_would_have_given(self, hidden):
         X, y = make_rows("rises", n=150)
-        models = fit_both("rises", X, y, hidden_layer_sizes=hidden)
+        models = fit_all(X, y, hidden_layer_sizes=hidden)
         chosen = models["smooth"].processing_
         assert models["smooth"].model_.fingerprint == models[chosen].model_.fingerprint
 
@@ -51,7 +51,7 @@ class TestChoice:
 
     def test_a_bump_wants_a_product(self):
         X, y = make_rows("bump")
-        model = NewronClassifier("smooth", hidden_layer_sizes=(), input_scale="own", **QUICK)
+        model = NewronClassifier("smooth", hidden_layer_sizes=(), **QUICK)
         assert model.fit(X, y).processing_ == "tanh_prod"
 
     def test_threads_change_nothing(self):
@@ -77,14 +77,19 @@ class TestChoice:
     def test_many_rows(self, monkeypatch):
         monkeypatch.setattr(procedure, "MANY_ROWS", 200)
         X, y = make_rows("bump")
-        models = fit_both("bump", X, y)
+        models = fit_all(X, y)
         chosen = models["smooth"].processing_
         assert models["smooth"].model_.fingerprint == models[chosen].model_.fingerprint
 
-    def test_directions_make_it_sigmoid(self):
-        X, y = make_rows("rises", n=150)
-        model = NewronClassifier("smooth", monotonic_cst=[1, 0, 0], **QUICK).fit(X, y)
-        assert model.processing_ == "sigmoid"
+    @pytest.mark.parametrize(
+        ("directions", "kind"), [([1, 0, 0], "sigmoid"), ([0, 0, 0], "tanh_prod")], ids=str
+    )
+    def test_directions_make_it_sigmoid(self, directions, kind):
+        X, y = make_rows("bump")
+        model = NewronClassifier(
+            "smooth", monotonic_cst=directions, hidden_layer_sizes=(), **QUICK
+        ).fit(X, y)
+        assert model.processing_ == kind
 
     def test_pruning_and_cloning(self):
         X, y = make_rows("bump", n=150)
@@ -93,16 +98,19 @@ class TestChoice:
         assert fitted.prune_path_ is not None
         assert fitted.prune(X, y, honest=False).processing_ == fitted.processing_
         assert not hasattr(clone(fitted), "processing_")
+        named = fitted.set_params(processing="sigmoid", pruning=False).fit(X, y)
+        assert not hasattr(named, "processing_")
 
 
 class TestRefusals:
     @pytest.mark.parametrize(
         ("settings", "said"),
         [
-            ({"recipe": "gradient"}, "expected recipe='default', got 'gradient'"),
-            ({"aggregation": "max"}, "expected aggregation='sum', got 'max'"),
-            ({"activation": "tanh"}, "expected activation=None, got 'tanh'"),
-            ({"hidden_layer_sizes": "auto"}, "expected a named processing function"),
+            ({"recipe": "gradient"}, 'recipe "gradient": expected a named'),
+            ({"aggregation": "max"}, "an aggregation or activation: expected a named"),
+            ({"activation": "tanh"}, "an aggregation or activation: expected a named"),
+            ({"hidden_layer_sizes": "auto"}, 'hidden_layer_sizes "auto": expected a named'),
+            ({"warm_start": True}, "warm_start: expected a named"),
         ],
         ids=lambda value: str(next(iter(value))) if isinstance(value, dict) else "",
     )
@@ -115,13 +123,39 @@ class TestRefusals:
         with pytest.raises(InputError, match="partial_fit: expected a named"):
             NewronClassifier("smooth").partial_fit(X, y, classes=[0, 1])
 
-    def test_a_search(self):
-        with pytest.raises(InputError, match="processing"):
-            NewronSearchCV(NewronClassifier("smooth")).fit(*make_rows("rises"))
+    @pytest.mark.parametrize("listed", [None, ["heaviside", "smooth"]], ids=str)
+    def test_a_search(self, listed):
+        with pytest.raises(InputError, match='list "sigmoid" and "tanh_prod"'):
+            NewronSearchCV(NewronClassifier("smooth"), processing=listed).fit(*make_rows("rises"))
 
     def test_one_of_several_layers(self):
-        with pytest.raises(InputError, match="smooth"):
+        with pytest.raises(InputError, match="got 'smooth'"):
             NewronClassifier(("smooth", "sigmoid")).fit(*make_rows("rises"))
+
+    def test_what_means_the_same_is_not_refused(self):
+        X, y = make_rows("rises", n=150)
+        same = {"aggregation": np.array(["sum", "sum"]), "activation": "identity"}
+        one, other = (
+            NewronClassifier("smooth", hidden_layer_sizes=(2,), **how, **QUICK).fit(X, y)
+            for how in ({}, same)
+        )
+        assert one.model_.fingerprint == other.model_.fingerprint
+
+
+def test_ctrl_c_in_the_second_kind_keeps_the_first(monkeypatch):
+    judge = procedure._judge
+
+    def stop(data, plan, splits):
+        losses, trained = judge(data, plan, splits)
+        if plan.architecture.layers[-1].processing == "tanh_prod":
+            raise procedure._Stopped(trained[0])
+        return losses, trained
+
+    monkeypatch.setattr(procedure, "_judge", stop)
+    model = NewronClassifier("smooth", **QUICK)
+    with pytest.warns(InterruptedWarning):
+        model.fit(*make_rows("rises"))
+    assert model.processing_ == "sigmoid"
 
 
 def test_a_copied_seed_has_the_same_children():

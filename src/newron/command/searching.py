@@ -15,6 +15,7 @@ from newron.command.tables import Wanted, open_table
 from newron.command.telling import begin
 from newron.command.terminal import Page, bold, count, tell_seconds
 from newron.search import NewronSearchCV
+from newron.search.choices import list_choices
 
 __all__ = ["Hunt", "search_table"]
 
@@ -42,6 +43,7 @@ def search_table(
     """Read, search, train the best structure on all rows, write it."""
     for name in hunt.processing:
         check_settings(Settings(processing=name))
+    list_choices({"processing": hunt.processing}, None)  # refused before the table is read
     path = Path(f"{name_folder(data)}.json") if output is None else output
     check_free([path], force=force)
     source = open_table(data)

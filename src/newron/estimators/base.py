@@ -218,24 +218,30 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             weights = weights / largest  # sums of them must neither overflow nor vanish
         return weights
 
-    def _list_kinds(self) -> list[str | tuple[str, ...]]:
-        """Give the processing functions to choose from: one, unless it is "smooth"."""
+    def _plan_networks(self, n_outputs: int, *, one_pass: bool = False) -> list[Architecture]:
+        """Plan the networks to choose from: one, unless the processing is "smooth"."""
         if not self._is_smooth:
-            return [self.processing]
-        for name, value, wanted in (
-            ("recipe", self.recipe, "default"),
-            ("aggregation", self.aggregation, "sum"),
-            ("activation", self.activation, None),
-        ):
-            if value != wanted:
+            return [self._plan_architecture(n_outputs)]
+        self._check_smooth(
+            {
+                "partial_fit": one_pass,
+                "warm_start": self.warm_start,
+                'hidden_layer_sizes "auto"': self._is_auto,
+                f'recipe "{self.recipe}"': self.recipe != "default",
+            }
+        )
+        networks = [self._plan_architecture(n_outputs, processing=kind) for kind in SMOOTH]
+        self._check_smooth({"an aggregation or activation": not networks[0].adds})
+        return networks
+
+    def _check_smooth(self, wrong: dict[str, bool]) -> None:
+        for what, is_so in wrong.items():
+            if is_so:
                 raise InputError(
-                    f'processing="smooth" is chosen by the default recipe: expected '
-                    f'{name}={wanted!r}, got {value!r}; name "sigmoid" or "tanh_prod" instead'
+                    f'{what}: expected a named processing function, got "smooth", which the '
+                    "default recipe chooses, with all rows, for networks that sum; name "
+                    '"sigmoid" or "tanh_prod"'
                 )
-        if self.warm_start and hasattr(self, "processing_"):
-            return [self.processing_]
-        # A product of factors rises and falls.
-        return [SMOOTH[0]] if self.monotonic_cst is not None else list(SMOOTH)
 
     @property
     def _is_smooth(self) -> bool:
@@ -298,12 +304,8 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         one_pass: bool = False,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
-        if self._is_smooth and (self._is_auto or one_pass):
-            what = "partial_fit" if one_pass else 'hidden_layer_sizes="auto"'
-            raise InputError(
-                f'{what}: expected a named processing function, got "smooth", which is chosen '
-                'with all rows and a given network; name "sigmoid" or "tanh_prod"'
-            )
+        if self._is_smooth:
+            self._plan_networks(output.n_scores, one_pass=one_pass)  # refuses what cannot be
         if self._is_auto:
             self._search_structure(data, output, recipe_class_weight, one_pass)
         whole = plan = self._make_plan(data, output, recipe_class_weight)
@@ -366,9 +368,10 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             )
 
     def _make_plan(self, data: Data, output: Output, class_weight: Floats | None) -> Plan:
-        architecture, *others = [
-            self._plan_architecture(output.n_scores, processing=kind) for kind in self._list_kinds()
-        ]
+        architecture, *others = self._plan_networks(output.n_scores)
+        directions = read_directions(self.monotonic_cst, data.fields, architecture, output)
+        if directions and self.n_factors > 1:
+            others = []  # a product of factors rises and falls
         return Plan(
             architecture,
             self._choose_recipe(architecture),
@@ -376,7 +379,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             self._make_seed(),
             input_scale=self.input_scale,
             class_weight=class_weight,
-            directions=read_directions(self.monotonic_cst, data.fields, architecture, output),
+            directions=directions,
             validation_fraction=self.validation_fraction if self.early_stopping else None,
             max_terms=self.max_terms,
             keep_constant=self.warm_start,
@@ -442,7 +445,9 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         self._fitted = fitted
         self.model_: Model = fitted.model
         if self._is_smooth:
-            self.processing_ = _name_kind(fitted.model)
+            self.processing_ = fitted.model.layers[-1].processing
+        elif hasattr(self, "processing_"):
+            del self.processing_  # of a fit before, with other parameters
         curve = fitted.loss_curve.tolist()
         earlier = list(getattr(self, "loss_curve_", [])) if add else []
         self.loss_curve_ = earlier + curve
@@ -583,12 +588,6 @@ def _check_text(fields: tuple[Field, ...]) -> None:
                     f"column {field.name!r}: expected text that is Unicode, got {text!r}; "
                     "read the file again with its right encoding"
                 ) from None
-
-
-def _name_kind(model: Model) -> str:
-    """Tell which smooth function a network has; a hidden layer may have another one."""
-    used = [layer.processing for layer in reversed(model.layers)]
-    return next((name for name in used if name in SMOOTH), SMOOTH[0])
 
 
 def _check_limits(rows: Floats) -> None:

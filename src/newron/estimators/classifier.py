@@ -29,8 +29,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     ----------
     processing : str or sequence of str, default "heaviside"
         The processing function h: "heaviside", "sigmoid", "tanh_prod", "linear",
-        "relu" or "selu"; or one for each layer, the output layer last. "smooth" is
-        "sigmoid" or "tanh_prod", whichever is better on rows held out.
+        "relu" or "selu"; or one for each layer, the output layer last. "smooth", for
+        all layers, is "sigmoid" or "tanh_prod", whichever is better on rows held out.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1

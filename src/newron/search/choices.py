@@ -53,6 +53,11 @@ def _leave_out(combination: dict[str, Any], processing: Any) -> Choice:
             "processing: expected one function for all layers, whose number the search "
             f"chooses, got {processing!r}"
         )
+    if processing == "smooth":
+        raise InputError(
+            'processing: expected functions to choose from, got "smooth", which chooses by '
+            'itself; list "sigmoid" and "tanh_prod"'
+        )
     try:
         factors = get_processing(processing).many_factors
     except ModelError as error:

@@ -44,6 +44,13 @@ class Architecture:
     direct_inputs: bool = False
     reads: tuple[tuple[int, ...], ...] = ()
 
+    @property
+    def adds(self) -> bool:
+        """Whether every neuron sums its functions and leaves it at that."""
+        return all(
+            layer.aggregation == "sum" and layer.activation == "identity" for layer in self.layers
+        )
+
     def sources(self, n_channels: int) -> list[NDArray[np.int32]]:
         """Give the signals that each neuron of each layer reads, in order."""
         inputs = np.repeat(np.arange(n_channels), self.functions_per_input)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
-from newron.training.architecture import Architecture
+from newron.training.architecture import SMOOTH, Architecture
 from newron.training.callback import Progress
 from newron.training.correction import correct, count_corrections
 from newron.training.crisp import RankedTable
@@ -265,7 +265,7 @@ def fit_default(data: Data, plan: Plan) -> Fitted:
     kinds = {layer.processing for layer in plan.architecture.layers}
     if _is_heaviside(plan.architecture):
         return _choose_crisp(data, plan)
-    if kinds <= {"sigmoid", "tanh_prod"} and _adds(plan.architecture):
+    if kinds <= set(SMOOTH) and plan.architecture.adds:
         return _choose_soft(data, plan)
     return fit_network(data, plan)
 
@@ -300,12 +300,20 @@ class _Way:
 
     losses: Floats
     fit: Callable[[], Fitted]
+    trial: Fitted | None = None  # of most of the rows, where it was judged
 
 
 def _choose_soft(data: Data, plan: Plan) -> Fitted:
     """Fit the best smooth network, of the kinds that the plan leaves open."""
     data = settle(data)
-    judged = [_choose_way(data, kind, alone=not plan.others) for kind in plan.list_kinds()]
+    judged: list[_Way] = []
+    for kind in plan.list_kinds():
+        try:
+            judged.append(_choose_way(data, kind, alone=not plan.others))
+        except _Stopped as stopped:
+            # What was judged to the end is better than what was stopped.
+            whole = next((way.trial for way in judged if way.trial is not None), stopped.fitted)
+            raise _Stopped(replace(whole, interrupted=True)) from None
     return min(judged, key=lambda way: way.losses.mean()).fit()
 
 
@@ -320,25 +328,40 @@ def _choose_way(data: Data, plan: Plan, *, alone: bool) -> _Way:
         return _Way(np.zeros(1), partial(fit_network, data, additive))
     if len(data.X) > MANY_ROWS:
         return _choose_corrected(data, additive, deep, splits)
-    n_teachers = plan.recipe.n_init if plan.own_starts else _TEACHERS
-    taught = partial(fit_taught, data, additive, n_teachers)
-    plain = taught if n_teachers > 1 else partial(fit_network, data, additive)
-    if len(plan.architecture.layers) == 1:
-        # Alone it is not judged: seeds that judging takes must not change what is trained.
-        aside = replace(additive, seed=copy_seed(additive.seed))
-        return _Way(np.zeros(1) if alone else _judge(data, _try_once(aside), splits)[0], plain)
+    n = _count_teachers(plan)
+    taught = partial(fit_taught, data, additive, n)
+    plain = taught if n > 1 else partial(fit_network, data, additive)
+    if len(plan.architecture.layers) > 1:
+        return _choose_depth(data, additive, deep, splits, plain)
+    if alone:
+        return _Way(np.zeros(1), plain)
+    # Alone it is not judged: seeds that judging takes must not change what is trained.
+    aside = replace(additive, seed=copy_seed(additive.seed))
+    losses, trained = _judge(data, _try_once(aside), splits)
+    return _Way(losses, plain, trained[0])
+
+
+def _count_teachers(plan: Plan) -> int:
+    return plan.recipe.n_init if plan.own_starts else _TEACHERS
+
+
+def _choose_depth(
+    data: Data, additive: Plan, deep: Plan, splits: list[Split], plain: Callable[[], Fitted]
+) -> _Way:
+    """Choose among no hidden layer, pairs of columns, and a whole hidden layer."""
     losses, trained = _judge(data, _try_once(additive), splits)
-    way = _Way(losses, plain)
-    mixture = _judge_pairs(data, deep, trained, splits) if n_teachers > 1 else None
+    way = _Way(losses, plain, trained[0])
+    n = _count_teachers(additive)
+    mixture = _judge_pairs(data, deep, trained, splits) if n > 1 else None
     if mixture is not None and is_better(mixture.losses, losses):
-        n = max(n_teachers // 2, 1)
-        way = _Way(mixture.losses, partial(fit_mixture, data, additive, deep, mixture, n))
+        mixed = partial(fit_mixture, data, additive, deep, mixture, max(n // 2, 1))
+        way = _Way(mixture.losses, mixed, trained[0])
     # For tables without noise: hardly any decay, and time to find the exact border.
     exact = deep.adjust(weight_decay=0.003, max_iter=1000)
-    for whole in [deep] if plan.own_decay else [deep, exact]:
-        losses, _ = _judge(data, _try_once(whole), splits)
+    for whole in [deep] if deep.own_decay else [deep, exact]:
+        losses, trained = _judge(data, _try_once(whole), splits)
         if is_better(losses, way.losses, SURE):
-            way = _Way(losses, partial(fit_network, data, whole))
+            way = _Way(losses, partial(fit_network, data, whole), trained[0])
     return way
 
 
@@ -364,8 +387,8 @@ def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split
     if len(deep.architecture.layers) > 1:
         losses, _ = _judge(data, _try_once(deep, many=True), splits)
         if is_better(losses, best, SURE):
-            return _Way(losses, partial(fit_network, data, deep))
-    return _Way(best, partial(_fit_corrected, data, additive, n_terms))
+            return _Way(losses, partial(fit_network, data, deep), trials[0])
+    return _Way(best, partial(_fit_corrected, data, additive, n_terms), trials[0])
 
 
 def _fit_corrected(data: Data, additive: Plan, n_terms: int) -> Fitted:
@@ -409,14 +432,7 @@ def _judge(data: Data, plan: Plan, splits: list[Split]) -> tuple[Floats, list[Fi
 
 def _is_heaviside(architecture: Architecture) -> bool:
     steps = all(layer.processing == "heaviside" for layer in architecture.layers)
-    return steps and _adds(architecture)
-
-
-def _adds(architecture: Architecture) -> bool:
-    return all(
-        layer.aggregation == "sum" and layer.activation == "identity"
-        for layer in architecture.layers
-    )
+    return steps and architecture.adds
 
 
 def _without_hidden(architecture: Architecture) -> Architecture:

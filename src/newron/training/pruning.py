@@ -331,21 +331,20 @@ def _judge(path: _Path, data: Data, plan: Plan, split: Split) -> _Judged:
     # Targets are scaled as those of all rows, so that folds compare.
     rows = list_rows(data)
     scale = scale_targets(data, plan, rows)
-    targets, weight = weigh_rows(data, plan, rows, scale)
-    out = split.outside
-    goal = Goal(name_loss(plan.output), make_goal(data, plan).targets[out], weight[out])
+    out, whole = split.outside, make_goal(data, plan)
+    goal = Goal(whole.kind, whole.targets[out], whole.weight[out])
     losses, scores = [], []
     for model in path.models:
         told = model.score_rows(data.X[out], n_threads=plan.n_threads)
         if isinstance(plan.output, Classes):
             losses.append(goal.measure_rows(told))
-            scores.append((plan.output.choose(told) == targets[out, 0]).astype(np.float64))
+            scores.append((plan.output.choose(told) == data.y[out, 0]).astype(np.float64))
         else:
             error = (scale_scores(told, scale) - goal.targets) ** 2
             losses.append(error.mean(axis=1))
             scores.append(1.0 - losses[-1])
     own = rows.weight[out]
-    return _Judged(path.literals, np.array(losses), np.array(scores), weight[out], own)
+    return _Judged(path.literals, np.array(losses), np.array(scores), goal.weight, own)
 
 
 def _choose(path: _Path, judged: list[_Judged], plan: Plan, how: PrunePlan) -> PrunePath:
