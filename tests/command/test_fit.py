@@ -168,7 +168,7 @@ class TestWhatIsTrained:
 
     @pytest.mark.parametrize("name", ["sigmoid", "smooth"])
     def test_smooth_networks_tell_their_shapes(self, name, run, table, tmp_path):
-        done = run("fit", table, "-t", "sick", *QUICK, "--processing", name)
+        done = run("fit", table, "-t", "sick", *QUICK, "--recipe", "default", "--processing", name)
         assert done.exit_code == 0, done.output
         assert "What each function does" in done.stdout
         assert "proved" not in done.stdout
@@ -255,6 +255,7 @@ class TestRefusals:
             (["-t", "sick", "--hidden", "4,x"], "--hidden: expected numbers such as 4,2"),
             (["-t", "sick", "--hidden", "0,4"], "--hidden: expected numbers such as 4,2"),
             (["-t", "sick", "--processing", "step"], "--processing: expected"),
+            (["-t", "sick", "--processing", "smooth", "--hidden", "auto"], "--hidden auto"),
             (["-t", "sick", "--recipe", "soup"], "--recipe: expected default"),
             (["-t", "sick", "--class-weight", "x"], "--class-weight: expected balanced"),
             (["-t", "sick", "--drop", "colou"], "did you mean 'colour'?"),

@@ -81,6 +81,12 @@ def check_settings(settings: Settings) -> None:
         if value not in known:
             names = ", ".join(name for name in known if name is not None)
             raise InputError(f"{option}: expected {names}, got {value!r}")
+    chosen = settings.recipe == "default" and settings.hidden != "auto"
+    if settings.processing == "smooth" and not chosen:
+        raise InputError(
+            "--processing smooth: expected the default recipe and not --hidden auto, got others; "
+            "name sigmoid or tanh_prod"
+        )
 
 
 def make_estimator(table: Table, settings: Settings) -> Any:
