@@ -33,11 +33,13 @@ def test_the_whole_check_suite_passes(estimator, processing):
     [
         NewronClassifier("tanh_prod", hidden_layer_sizes=(), functions_per_input=2,
                          input_scale="both"),
-        NewronClassifier("heaviside", direct_inputs=True, early_stopping=True),
+        NewronClassifier("heaviside", recipe="gradient", direct_inputs=True, n_init=2,
+                         early_stopping=True),
         NewronClassifier("sigmoid", recipe="paper", max_iter=300),
         NewronRegressor(("sigmoid", "linear"), aggregation="max", input_scale="rank"),
+        NewronClassifier("smooth", hidden_layer_sizes=(), n_init=2),
     ],
-    ids=["card", "direct", "paper", "mixed"],
+    ids=["card", "direct", "paper", "mixed", "smooth"],
 )  # fmt: skip
 def test_other_settings_pass_it_too(estimator):
     results = check_estimator(estimator, on_skip=None)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from newron import NewronClassifier, NewronRegressor
-from newron.errors import InputError, InterruptedWarning
+from newron.errors import InputError, InterruptedWarning, NewronWarning
 from newron.search import NewronSearchCV
 from newron.training import procedure
 from newron.training.fitting import copy_seed
@@ -91,6 +91,14 @@ class TestChoice:
         ).fit(X, y)
         assert model.processing_ == kind
 
+    def test_a_part_of_the_rows_is_not_judged(self):
+        X, y = make_rows("bump")
+        model = NewronClassifier("smooth", hidden_layer_sizes=(), **QUICK)
+        assert clone(model).partial_fit(X, y, classes=[0, 1]).processing_ == "sigmoid"
+        fitted = model.fit(X, y)
+        with pytest.warns(NewronWarning, match="starts anew"):
+            assert fitted.partial_fit(X, y).processing_ == "tanh_prod"
+
     def test_pruning_and_cloning(self):
         X, y = make_rows("bump", n=150)
         model = NewronClassifier("smooth", hidden_layer_sizes=(), pruning=True, **QUICK)
@@ -117,11 +125,6 @@ class TestRefusals:
     def test_what_it_does_not_go_with(self, settings, said):
         with pytest.raises(InputError, match=said):
             NewronClassifier("smooth", **settings).fit(*make_rows("rises"))
-
-    def test_partial_fit(self):
-        X, y = make_rows("rises")
-        with pytest.raises(InputError, match="partial_fit: expected a named"):
-            NewronClassifier("smooth").partial_fit(X, y, classes=[0, 1])
 
     @pytest.mark.parametrize("listed", [None, ["heaviside", "smooth"]], ids=str)
     def test_a_search(self, listed):

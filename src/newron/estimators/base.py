@@ -222,9 +222,11 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         """Plan the networks to choose from: one, unless the processing is "smooth"."""
         if not self._is_smooth:
             return [self._plan_architecture(n_outputs)]
+        if one_pass:  # a part of the rows cannot tell
+            kind = getattr(self, "processing_", SMOOTH[0])
+            return [self._plan_architecture(n_outputs, processing=kind)]
         self._check_smooth(
             {
-                "partial_fit": one_pass,
                 "warm_start": self.warm_start,
                 'hidden_layer_sizes "auto"': self._is_auto,
                 f'recipe "{self.recipe}"': self.recipe != "default",
@@ -306,9 +308,9 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         """Train; with ``one_pass`` go over the rows once, from where we are."""
         if self._is_smooth:
             self._plan_networks(output.n_scores, one_pass=one_pass)  # refuses what cannot be
-        if self._is_auto:
+        elif self._is_auto:
             self._search_structure(data, output, recipe_class_weight, one_pass)
-        whole = plan = self._make_plan(data, output, recipe_class_weight)
+        whole = plan = self._make_plan(data, output, recipe_class_weight, one_pass=one_pass)
         before = None
         if one_pass or self.warm_start:
             before = self._continue_from(plan.architecture, data, output, one_pass)
@@ -367,8 +369,10 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
                 stacklevel=4,
             )
 
-    def _make_plan(self, data: Data, output: Output, class_weight: Floats | None) -> Plan:
-        architecture, *others = self._plan_networks(output.n_scores)
+    def _make_plan(
+        self, data: Data, output: Output, class_weight: Floats | None, *, one_pass: bool = False
+    ) -> Plan:
+        architecture, *others = self._plan_networks(output.n_scores, one_pass=one_pass)
         directions = read_directions(self.monotonic_cst, data.fields, architecture, output)
         if directions and self.n_factors > 1:
             others = []  # a product of factors rises and falls
