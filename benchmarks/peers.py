@@ -87,10 +87,12 @@ def list_missing(journal: Journal, trials: Sequence[Trial]) -> dict[str, list[st
     """Give the models that a table still waits for; what is late once is not tried again."""
     missing: dict[str, list[str]] = {}
     for trial in trials:
-        waits = trial not in journal.records and not journal.is_late(trial)
-        if waits and trial.model not in missing.setdefault(trial.table, []):
-            missing[trial.table].append(trial.model)
-    return {table: models for table, models in missing.items() if models}
+        if trial in journal.records or journal.is_late(trial):
+            continue
+        models = missing.setdefault(trial.table, [])
+        if trial.model not in models:
+            models.append(trial.model)
+    return missing
 
 
 # ---- tests ----
@@ -310,6 +312,18 @@ def report_losses(report: Report, results: Results) -> None:
         report.say("Nowhere: on every table a network is level with the best readable rival.")
 
 
+def report_cost(report: Report, journal: Journal, trials: Sequence[Trial]) -> None:
+    """Tell what each learner's trials took, and by which code of newron."""
+    spent: dict[str, float] = {}
+    run = [(trial, journal.records[trial]) for trial in trials if trial in journal.records]
+    for trial, record in run:
+        spent[trial.model] = spent.get(trial.model, 0.0) + record["cpu_seconds"]
+    told = ", ".join(f"{name} {seconds / 60:.0f}" for name, seconds in spent.items())
+    codes = sorted({record["code"] for trial, record in run if trial.model in OURS})
+    report.say(f"\nMinutes of one core: {told}. Code of newron (hash of its sources): "
+               f"{', '.join(codes)}.")  # fmt: skip
+
+
 def tell_number(value: float, digits: int, sign: str = "") -> str:
     """Give a number, or a dash for none."""
     return "–" if math.isnan(value) else f"{value:{sign}.{digits}f}"
@@ -367,6 +381,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                      if "error" in journal.records.get(t, {})})  # fmt: skip
     for table, model, error in failed:
         report.say(f"- {model} has no result on {table}: {error}")
+    report_cost(report, journal, trials)
     report.write(str(options.write) if options.write else None)
     return 0
 

@@ -306,9 +306,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         one_pass: bool = False,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
-        if self._is_smooth:
-            self._plan_networks(output.n_scores, one_pass=one_pass)  # refuses what cannot be
-        elif self._is_auto:
+        if self._is_auto and not self._is_smooth:  # together they are refused by the plan
             self._search_structure(data, output, recipe_class_weight, one_pass)
         whole = plan = self._make_plan(data, output, recipe_class_weight, one_pass=one_pass)
         before = None

@@ -385,9 +385,9 @@ def _choose_corrected(data: Data, additive: Plan, deep: Plan, splits: list[Split
         raise _Stopped(replace(trials[0], interrupted=True)) from None
     best = corrected if n_terms else losses
     if len(deep.architecture.layers) > 1:
-        losses, _ = _judge(data, _try_once(deep, many=True), splits)
+        losses, deeper = _judge(data, _try_once(deep, many=True), splits)
         if is_better(losses, best, SURE):
-            return _Way(losses, partial(fit_network, data, deep), trials[0])
+            return _Way(losses, partial(fit_network, data, deep), deeper[0])
     return _Way(best, partial(_fit_corrected, data, additive, n_terms), trials[0])
 
 
