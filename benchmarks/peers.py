@@ -13,6 +13,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from newron import datasets
 
 OURS = ("newron smooth", "newron heaviside", "newron sigmoid", "newron tanh-prod")
 LEFT_OUT = ("neural network",)  # of the paper's table alone
+PACKAGES = {"EBM": "interpret", "FIGS": "imodels", "RuleFit": "imodels", "RIPPER": "wittgenstein"}
 ALPHA = 0.05
 
 
@@ -81,6 +83,12 @@ def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repea
                 late.add((table, model))
     tried = [m for m in models if any((t, m) in records or (t, m) in late for t in tables)]
     return Results(records, list(tables), tried, frozenset(late))
+
+
+def find_absent(models: Sequence[str]) -> list[str]:
+    """Give the packages that these models need and that are not installed."""
+    wanted = dict.fromkeys(PACKAGES[model] for model in models if model in PACKAGES)
+    return [name for name in wanted if find_spec(name) is None]
 
 
 def list_missing(journal: Journal, trials: Sequence[Trial]) -> dict[str, list[str]]:
@@ -359,6 +367,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--as-it-is", action="store_true", help="run nothing: tell what the "
                         "journal has")  # fmt: skip
     options = parser.parse_args(arguments)
+    absent = [] if options.as_it_is else find_absent(options.models)
+    if absent:  # else a trial would be kept with the error, and not be run again
+        parser.error(f"expected {', '.join(absent)}, got none; run scripts/install_rivals")
     journal = Journal(options.journal)
     trials = list_trials(options.tables, options.models, options.repeats)
     if not options.as_it_is:

@@ -153,6 +153,15 @@ class TestRanks:
         assert peers.compare_folds(base[:1] + 1, base[:1]) == 0
 
 
+def test_without_a_rival_nothing_is_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    journal = tmp_path / "trials.jsonl"
+    with pytest.raises(SystemExit):
+        peers.main(["--tables", "iris", "--models", "EBM", "--journal", str(journal)])
+    assert "expected interpret, got none; run scripts/install_rivals" in capsys.readouterr().err
+    assert not journal.exists()
+
+
 def test_a_learner_that_does_not_end_is_ended():
     def work():
         while True:
