@@ -1,4 +1,4 @@
-"""``python -m benchmarks.fingerprints``: has a change of the code changed any model or text?
+"""``python -m benchmarks.fingerprints``: has a change of the code changed any model or text.
 
 A fixed set of models is fitted (every processing function and recipe, tables of numbers,
 categories, missing values, weights and several classes, regression), and of each the model

@@ -72,7 +72,7 @@ class Wishes:
 
 
 @cache
-def make_model(seed: int, wishes: Wishes = Wishes()) -> Model:  # noqa: B008 - a constant
+def make_model(seed: int, wishes: Wishes = Wishes()) -> Model:
     """Draw a crisp network: sparse, with ties, gaps and thresholds on values.
 
     Thresholds of counts and sums lie where some rows are on either side, mostly: so few of
