@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from newron.errors import ModelError
 from newron.model.arithmetic import Floats
+from newron.model.decimals import round_to_digits, round_to_step
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.schema import Column
 from newron.training.crisp import CrispShape, RankedTable, merge_terms, to_step
-from newron.training.decimals import round_to_digits, round_to_step
 from newron.training.decoding import TargetScale, settle_gaps, snap
 from newron.training.fitting import (
     Data,

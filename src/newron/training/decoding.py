@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
+from newron.model.decimals import round_to_digits, round_to_step, shortest_between
 from newron.model.model import Model
 from newron.model.network import Layer, evaluate, rank_edges
 from newron.model.output import Classes, Output
 from newron.model.processing import Processing, get_processing
-from newron.training.decimals import round_to_digits, round_to_step, shortest_between
 from newron.training.encoding import Channel, Encoding, scale_column
 from newron.training.table import Rows
 from newron.training.wiring import LayerPlaces, Params, Wiring

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
+from newron.model.decimals import shortest_between
 from newron.model.frame import Field
-from newron.training.decimals import shortest_between
 
 __all__ = ["Ranking", "Ranks", "learn_ranking"]
 

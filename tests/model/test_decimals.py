@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from newron.training.decimals import round_to_digits, round_to_step, shortest_between
+from newron.model.decimals import round_to_digits, round_to_step, shortest_between
 
 numbers = st.floats(-1e12, 1e12, allow_nan=False)
 
