@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from newron.formatting import format_fraction, format_label
 from newron.model import Classes
-from newron.rules.text import write_label, write_number
 
 from . import reader
 from .reader import Condition, Constant, Number
@@ -47,7 +47,7 @@ def _shift(rng, text, model, nodes):
         others = [c for c in range(column.n_categories) if c != value]
         if not others:
             return None
-        return _put(text, span, write_label(column.categories[_choose(rng, others)]))
+        return _put(text, span, format_label(column.categories[_choose(rng, others)]))
     if column.values is not None:
         shifted = float(_choose(rng, [v for v in column.values if v != value] or [value + 1]))
     else:
@@ -116,10 +116,10 @@ def _change_outcome(rng, text, model, reading):
     c, span = _choose(rng, places)
     other = _choose(rng, [k for k in range(len(model.output.labels)) if k != c])
     label = model.output.labels[other]
-    told = write_label(label)
+    told = format_label(label)
     return _put(text, span, told if isinstance(label, str) else f"class {told}")
 
 
 def _add(number, rng):
     value = Fraction(number.replace("−", "-")) + Fraction(int(rng.choice([-2, -1, 1, 2])), 2)
-    return write_number(value)
+    return format_fraction(value)

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from newron.formatting import quote
 from newron.model import Classes, Column, Schema
-from newron.rules.axis import Axis, make_axes, quote
+from newron.rules.axis import Axis, make_axes
 from newron.rules.body import DecisionList
 from newron.rules.node import CellRows, Literal
 from newron.rules.parsing import parse_rules

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from newron.errors import InputError
+from newron.formatting import format_fraction
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.rules import extract, prove
 from newron.rules.ruleset import RuleSet
-from newron.rules.text import write_number
 
 from .networks import Wishes, make_layer, make_model, make_monk2, make_rows, make_score, make_step
 
@@ -32,12 +32,16 @@ from .networks import Wishes, make_layer, make_model, make_monk2, make_rows, mak
     ],
 )
 def test_numbers_are_written_exactly(number, written):
-    assert write_number(number) == written
+    assert format_fraction(number) == written
     assert Fraction(written.replace("−", "-")) == number
 
 
 def test_signs():
-    assert [write_number(Fraction(k, 2), signed=True) for k in (-1, 0, 1)] == ["−0.5", "0", "+0.5"]
+    assert [format_fraction(Fraction(k, 2), signed=True) for k in (-1, 0, 1)] == [
+        "−0.5",
+        "0",
+        "+0.5",
+    ]
 
 
 def test_weights_of_many_digits_keep_them():

@@ -10,15 +10,16 @@ from fractions import Fraction
 from newron.command.learning import is_card
 from newron.command.prove import tell_domain, tell_time
 from newron.command.terminal import WIDTH, Page, Part, blue, bold, dim
+from newron.formatting import format_fraction, quote
 from newron.model import Model
-from newron.rules.axis import Axis, quote
+from newron.rules.axis import Axis
 from newron.rules.body import Branch, DecisionList
 from newron.rules.node import Count, Literal, Node
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard, read_card
-from newron.rules.text import Writer, name_groups, say_count, write_number, write_outcome
+from newron.rules.text import Writer, name_groups, say_count, write_outcome
 
 __all__ = ["find_card", "show_card", "show_model", "show_proof", "write_card"]
 
@@ -81,7 +82,7 @@ def show_card(page: Page, card: ScoreCard) -> None:
     page.line("    ", "─" * (names + asked + last + 4))
     page.line(
         "    sum ",
-        bold(f"≥ {write_number(card.threshold)}"),
+        bold(f"≥ {format_fraction(card.threshold)}"),
         ": ",
         bold(write_outcome(output, 1)),
         ", otherwise ",
@@ -97,7 +98,7 @@ def _list_rows(card: ScoreCard) -> list[tuple[str, str, str]]:
     return [
         (
             *_split(term.node, card.axes, writer),
-            write_number(term.weights[0] / card.unit, signed=True),
+            format_fraction(term.weights[0] / card.unit, signed=True),
         )
         for term in terms
     ]
@@ -123,11 +124,11 @@ def _show_risks(page: Page, card: ScoreCard) -> None:
     if page.width < WIDTH:
         return
     risks = card.list_risks()
-    width = max(5, *(len(write_number(total)) + 2 for total, _ in risks))
+    width = max(5, *(len(format_fraction(total)) + 2 for total, _ in risks))
     totals, shares = "", ""
     for total, risk in _thin(risks, card.threshold, (page.width - 14) // width):
         bar = " │" if total >= card.threshold and "│" not in totals and totals else ""
-        totals += bar + write_number(total).rjust(width - len(bar))
+        totals += bar + format_fraction(total).rjust(width - len(bar))
         shares += bar + f"{100 * risk:.0f}".rjust(width - len(bar))
     page.line()
     page.line("    ", dim("points  "), totals)

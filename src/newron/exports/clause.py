@@ -24,10 +24,9 @@ from newron.exports.expression import (
 )
 from newron.exports.labels import has_text, tell_label
 from newron.exports.printing import turn_sign
-from newron.model.description import format_number
+from newron.formatting import format_label, format_number
 from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Column, Label
-from newron.rules.axis import format_label
 
 __all__ = ["Clauses", "Node", "open_sqlglot"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from newron.formatting import format_label
 from newron.model.schema import Label
-from newron.rules.axis import format_label
 
 __all__ = ["has_text", "tell_label"]
 

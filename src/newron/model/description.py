@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from newron.formatting import format_number
 from newron.model.network import LARGEST_INPUT, Layer
 from newron.model.output import Classes
 from newron.model.schema import Label
@@ -23,12 +24,6 @@ _AGGREGATES = {
     "max": "takes the greatest of",
     "product": "multiplies",
 }
-
-
-def format_number(value: float) -> str:
-    """Write a number with the fewest digits that give it back."""
-    text = repr(float(value))
-    return text.removesuffix(".0")
 
 
 def summarize(model: Model) -> str:

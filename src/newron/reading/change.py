@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from newron.model.description import format_number
+from newron.formatting import format_class, format_value
 from newron.model.output import Label
-from newron.rules.text import write_label
 
-__all__ = ["Change", "Changes", "Step", "tell_class", "tell_value"]
+__all__ = ["Change", "Changes", "Step"]
 
 _NUMBERS = {1: "One change", 2: "Two changes together", 3: "Three changes together"}
 
@@ -27,7 +26,7 @@ class Step:
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
-        return f"{self.column}: {tell_value(self.old)} → {tell_value(self.new)}{unit}"
+        return f"{self.column}: {format_value(self.old)} → {format_value(self.new)}{unit}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class Changes(Sequence[Change]):
     def _tell_found(self) -> str:
         first, n = self[0], len(self[0].steps)
         of_class = first.probability is not None
-        goal = f"make it {tell_class(first.prediction)}" if of_class else self.goal
+        goal = f"make it {format_class(first.prediction)}" if of_class else self.goal
         head = _NUMBERS.get(n, f"{n} changes together")
         return f"{head} would {goal}, for example {first}."
 
@@ -146,7 +145,7 @@ class Changes(Sequence[Change]):
 
     def _tell_other(self, change: Change) -> str:
         same = change.probability is None or change.prediction == self[0].prediction
-        return str(change) if same else f"{change} ({tell_class(change.prediction)})"
+        return str(change) if same else f"{change} ({format_class(change.prediction)})"
 
     def _tell_certainty(self) -> str:
         if self.exact and self.complete:
@@ -166,16 +165,3 @@ class Changes(Sequence[Change]):
             "evaluated": self.n_evaluated,
             "text": str(self),
         }
-
-
-def tell_value(value: Label | None) -> str:
-    """Write a value of a column; None is a gap."""
-    if value is None:
-        return "missing"
-    return format_number(value) if type(value) is float else write_label(value)
-
-
-def tell_class(label: Label) -> str:
-    """Write a class in a sentence: numbers with the word "class"."""
-    told = tell_value(label)
-    return told if isinstance(label, str) else f"class {told}"

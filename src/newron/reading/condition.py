@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from newron.formatting import format_class, format_number
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats
-from newron.model.description import NEVER, format_number
+from newron.model.description import NEVER
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.reading.change import tell_class
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries, read_mask
 from newron.rules.node import TRUE, Count
@@ -131,7 +131,7 @@ def _name_neurons(model: Model) -> list[str]:
     output = model.output
     if not isinstance(output, Classes):
         return [*names, *output.names]
-    return [*names, *(f"score for {tell_class(x)}" for x in output.labels[-output.n_scores :])]
+    return [*names, *(f"score for {format_class(x)}" for x in output.labels[-output.n_scores :])]
 
 
 def _ask_column(axis: Axis, layer: Layer, e: int) -> Condition:

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError, ModelError
+from newron.formatting import format_rounded
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
-from newron.reading.sentence import shorten
 
 __all__ = ["Disagreement", "Fidelity", "find_intervals", "make_crisp", "measure_fidelity"]
 
@@ -337,8 +337,8 @@ class Fidelity:
         if self.n_equal is None:
             r2 = _round_below_one(self.share, 3)
             head = (
-                f"R² {shorten(r2)}: the amounts of the crisp network against those of the network "
-                f"on {_count_rows(self.n_rows)}"
+                f"R² {format_rounded(r2)}: the amounts of the crisp network against those of the "
+                f"network on {_count_rows(self.n_rows)}"
             )
         else:
             percent = 100 * _round_below_one(self.share, 3)
@@ -352,10 +352,11 @@ class Fidelity:
         if self.largest == 0.0:
             return "no row differs"
         if not self.worst:
-            return f"largest difference {shorten(self.largest)}"
+            return f"largest difference {format_rounded(self.largest)}"
         of = "" if self.n_equal is None else "probability of "
         told = [
-            f"row {d.row} ({of}{d.label}: {shorten(d.soft)}, crisp {shorten(d.crisp)})"
+            f"row {d.row} ({of}{d.label}: {format_rounded(d.soft)}, "
+            f"crisp {format_rounded(d.crisp)})"
             for d in self.worst[:_TOLD]
         ]
         return f"furthest apart: {', '.join(told)}"

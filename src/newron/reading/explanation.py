@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+from newron.formatting import format_number
 from newron.model.arithmetic import Floats
-from newron.model.description import format_number
 from newron.model.model import Model
 from newron.model.output import Classes, Label
 from newron.reading.change import Changes

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from newron.errors import ModelError
+from newron.formatting import format_rounded
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.reading.sentence import (
-    shorten,
     tell_centre,
     tell_factor,
     tell_label,
@@ -64,7 +64,7 @@ class FuzzyRule:
 
     def __str__(self) -> str:
         """Tell the rule in one line."""
-        gap = "" if self.missing is None else f"; if missing {shorten(self.missing, 2)}"
+        gap = "" if self.missing is None else f"; if missing {format_rounded(self.missing, 2)}"
         told = f"[{self.condition}]" if self.weight is not None else self.condition
         return f"{tell_factor(self.weight)}{told} ({self.manner}{gap})"
 

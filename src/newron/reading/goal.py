@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError
+from newron.formatting import format_class, format_number, format_value
 from newron.model.arithmetic import Floats
-from newron.model.description import format_number
 from newron.model.model import Model
 from newron.model.output import Classes, Label, Targets
-from newron.reading.change import tell_class, tell_value
 
 __all__ = ["Goal", "Way", "make_goal", "predict_one"]
 
@@ -64,7 +63,7 @@ def make_goal(model: Model, scores: Floats, target: Any) -> Goal:
     else:
         goal = _aim_at_amount(model, output, target)
     if goal.is_reached(scores)[0]:
-        said = tell_value(predict_one(model, scores)[0])
+        said = format_value(predict_one(model, scores)[0])
         raise InputError(f"target: expected what the row does not have yet, but it has {said}")
     return goal
 
@@ -77,7 +76,7 @@ def _aim_at_class(model: Model, output: Classes, now: int, target: Any) -> Goal:
             raise InputError(f"target: expected one of the classes {known}, got {target!r}")
         wanted = [output.labels.index(target)]
     one = len(wanted) == 1
-    text = f"make it {tell_class(output.labels[wanted[0]])}" if one else "change the class"
+    text = f"make it {format_class(output.labels[wanted[0]])}" if one else "change the class"
     return Goal(model, text, tuple(_win(output, k) for k in wanted), tuple(wanted))
 
 

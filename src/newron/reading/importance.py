@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
+from newron.formatting import format_rounded
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
@@ -23,7 +24,6 @@ from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.reading.condition import tell_functions
 from newron.reading.row import open_layers
-from newron.reading.sentence import shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +173,7 @@ class Importance(Sequence[Influence]):
         return name if unicode else name.translate(_PLAIN), told, "━" * max(length, 0)
 
     def _tell_number(self, value: float) -> str:
-        return f"{100 * value:.1f} %".replace("-", "−") if self._shares else shorten(value)
+        return f"{100 * value:.1f} %".replace("-", "−") if self._shares else format_rounded(value)
 
 
 def _get_size(influence: Influence) -> float:
@@ -324,7 +324,11 @@ def _tell_permutation(
     times = "once" if n_repeats == 1 else f"{n_repeats} times"
     rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
     if not isinstance(output, Classes):
-        of = f"R² of {shorten(baseline)}" if not own else "R² towards the network's own amounts"
+        of = (
+            f"R² of {format_rounded(baseline)}"
+            if not own
+            else "R² towards the network's own amounts"
+        )
         return f"{of} on {rows}: what is lost when an input is shuffled, {times}"
     if own:
         return f"Share of {rows} whose class changes when an input is shuffled, {times}"

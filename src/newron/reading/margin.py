@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from newron.model.description import format_number
+from newron.formatting import format_number, format_rounded, format_value
 from newron.model.schema import Column, Label
-from newron.reading.change import tell_value
 from newron.reading.condition import Condition
-from newron.reading.sentence import shorten
 
 __all__ = ["subtract", "tell_asked", "tell_distance", "tell_reading", "tell_unit"]
 
@@ -26,8 +24,8 @@ def tell_unit(column: Column | None) -> str:
 def tell_reading(value: Label | None, column: Column | None) -> str:
     """Tell what a function reads; without a column it is a neuron."""
     if value is None or column is None:
-        return "missing" if value is None else shorten(float(value))
-    return tell_value(value) + tell_unit(column)
+        return "missing" if value is None else format_rounded(float(value))
+    return format_value(value) + tell_unit(column)
 
 
 def tell_asked(
@@ -61,8 +59,8 @@ def _tell_margin(margin: float, asked: Condition, unit: str) -> str:
 def tell_distance(total: float, limit: float, digits: int) -> str:
     """Tell how far a sum is from its limit: "1 short of 3"."""
     margin = subtract(total, limit)
-    told = shorten(limit, digits)
+    told = format_rounded(limit, digits)
     if margin == 0.0:
         return f"at the limit of {told}"
-    size = shorten(abs(margin), digits)
+    size = format_rounded(abs(margin), digits)
     return f"{size} over the limit of {told}" if margin > 0.0 else f"{size} short of {told}"

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from newron.model.description import format_number
+from newron.formatting import (
+    format_rounded,
+    format_signed,
+    format_to_exponent,
+    format_typographic,
+    join_words,
+)
 from newron.model.schema import Label
 
 if TYPE_CHECKING:
@@ -24,6 +30,7 @@ __all__ = [
     "tell_value",
 ]
 
+shorten = format_rounded  # the old name, until figures and reports use the new one
 _MOST_LISTED = 5  # values that are told one by one
 
 
@@ -36,51 +43,40 @@ def tell_shape(shape: Shape) -> str:
     return f"{told}; {tell_value(shape, shape.missing)} if missing"
 
 
-def shorten(value: float, digits: int = 3) -> str:
-    """Write a number for a sentence: so many digits, and a true minus.
-
-    Examples
-    --------
-    >>> shorten(0.9999), shorten(-0.0312), shorten(1234.5), shorten(1e-12)
-    ('1', '−0.0312', '1230', '1e−12')
-    """
-    return _write(float(f"{value:.{digits}g}"))
-
-
 def tell_factor(weight: float | None) -> str:
     """Write a weight before what it multiplies; nothing if there is none."""
     if weight is None:
         return ""
-    return f"{'+' if weight >= 0.0 else ''}{shorten(weight)} × "
+    return f"{format_signed(weight)} × "
 
 
 def tell_centre(centre: float) -> str:
     """Write what is taken away from a sum, or added to it."""
-    return f"{'less' if centre > 0.0 else 'plus'} {shorten(abs(centre), 4)}"
+    return f"{'less' if centre > 0.0 else 'plus'} {format_rounded(abs(centre), 4)}"
 
 
 def tell_value(shape: Shape, value: float) -> str:
     """Write a value of h, finely enough for how much it varies."""
     exponent = _find_exponent(shape.greatest - shape.least)
     bounded = shape.least >= 0.0 and shape.greatest <= 1.0
-    return _round(value, min(-2, exponent - 1) if bounded else exponent - 2)
+    return format_to_exponent(value, min(-2, exponent - 1) if bounded else exponent - 2)
 
 
 def tell_place(shape: Shape, place: float | None) -> str:
     """Write a place on the axis and its unit, finely enough for what happens there."""
     if shape.threshold == place and shape.between is None and place is not None:
-        return _write(place) + _tell_unit(shape)  # exact: a step or a bend
+        return format_typographic(place) + _tell_unit(shape)  # exact: a step or a bend
     exponent = _find_exponent(shape.high - shape.low) - 2
     if shape.width:
         exponent = min(exponent, _find_exponent(shape.width) - 1)
-    return _round(place or 0.0, exponent) + _tell_unit(shape)
+    return format_to_exponent(place or 0.0, exponent) + _tell_unit(shape)
 
 
 def tell_range(shape: Shape) -> str:
     """Write the two places of ``between``."""
     low, high = shape.between or (0.0, 0.0)
     exponent = _find_exponent(high - low) - 1
-    return f"{_round(low, exponent)} and {_round(high, exponent)}"
+    return f"{format_to_exponent(low, exponent)} and {format_to_exponent(high, exponent)}"
 
 
 def tell_label(label: Label) -> str:
@@ -92,22 +88,11 @@ def tell_points(shape: Shape) -> str:
     """Write h at each value of a column of few; nothing for others, and for exact steps."""
     if not 0 < len(shape.points) <= _MOST_LISTED or shape.kind not in _HEADS:
         return ""
-    told = [f"{tell_value(shape, h)} at {_write(x)}" for x, h in shape.points]
+    told = [f"{tell_value(shape, h)} at {format_typographic(x)}" for x, h in shape.points]
     return f"{', '.join(told)}{_tell_unit(shape)}"
 
 
 # ---- numbers ----
-
-
-def _write(value: float) -> str:
-    return format_number(value + 0.0).replace("-", "−")
-
-
-def _round(value: float, exponent: int) -> str:
-    """Write a number to a power of ten."""
-    if exponent < 0:
-        return _write(float(f"{value:.{min(-exponent, 320)}f}"))
-    return _write(round(value / 10.0**exponent) * 10.0**exponent)
 
 
 def _find_exponent(size: float) -> int:
@@ -126,7 +111,7 @@ def _tell_ends(shape: Shape) -> tuple[str, str]:
 def _tell_limits(shape: Shape) -> tuple[str, str]:
     """Tell both ends of the range."""
     exponent = _find_exponent(shape.high - shape.low) - 3
-    return _round(shape.low, exponent), _round(shape.high, exponent)
+    return format_to_exponent(shape.low, exponent), format_to_exponent(shape.high, exponent)
 
 
 def _tell_way(shape: Shape) -> str:
@@ -190,23 +175,19 @@ def _tell_wave(shape: Shape) -> str:
 
 def _tell_levels(shape: Shape) -> str:
     if shape.least == shape.greatest:
-        return f"always {shorten(shape.least)}"
+        return f"always {format_rounded(shape.least)}"
     pairs = [(tell_label(label), h) for label, h in shape.levels]
     pairs += [] if shape.missing is None else [("missing", shape.missing)]
     groups: dict[str, list[str]] = {}
     for label, value in sorted(pairs, key=lambda pair: -pair[1]):
         groups.setdefault(tell_value(shape, value), []).append(label)
-    return "; ".join(f"{value} for {_join(labels)}" for value, labels in groups.items())
-
-
-def _join(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
+    return "; ".join(f"{value} for {join_words(labels)}" for value, labels in groups.items())
 
 
 def _tell_constant(shape: Shape) -> str:
     if shape.start == shape.end:
-        return f"always {shorten(shape.start)}"
-    return f"nearly constant, {shorten(0.5 * (shape.start + shape.end), 2)}"
+        return f"always {format_rounded(shape.start)}"
+    return f"nearly constant, {format_rounded(0.5 * (shape.start + shape.end), 2)}"
 
 
 _TELLERS: dict[str, Callable[[Shape], str]] = {

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from newron.errors import InputError
+from newron.formatting import format_rounded
 from newron.model.aggregation import activate, combine_limits
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label
 from newron.reading.curve import Curve, Source
-from newron.reading.sentence import shorten, tell_centre, tell_factor, tell_shape
+from newron.reading.sentence import tell_centre, tell_factor, tell_shape
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,7 +158,7 @@ class Shape:
 
     def __str__(self) -> str:
         """Tell the shape in a sentence, with its weight."""
-        weight = "" if self.weight is None else f", times {shorten(self.weight)}"
+        weight = "" if self.weight is None else f", times {format_rounded(self.weight)}"
         return f"{self.source}: {tell_shape(self)}{weight}"
 
 

@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from newron.reading.change import tell_class
+from newron.formatting import (
+    format_class,
+    format_probability,
+    format_rounded,
+    format_signed,
+    to_ascii,
+)
 from newron.reading.margin import subtract, tell_distance
 from newron.reading.path import Part, Stage
-from newron.reading.sentence import shorten
 
 if TYPE_CHECKING:
     from newron.reading.explanation import Explanation
@@ -21,20 +26,6 @@ __all__ = ["tell_explanation"]
 _MOST_NESTED = 4  # functions of a neuron that is told where it is read
 _MOST_CLASSES = 3  # whose scores are all told function by function
 _INDENT = "    "
-_PLAIN = str.maketrans(
-    {
-        "●": "*",
-        "○": "o",
-        "≥": ">=",
-        "≤": "<=",
-        "≠": "!=",
-        "−": "-",
-        "×": "x",
-        "→": "->",
-        "…": "...",
-        "²": "^2",
-    }
-)
 
 
 def tell_explanation(explanation: Explanation, most: int, width: int, unicode: bool) -> str:
@@ -43,7 +34,7 @@ def tell_explanation(explanation: Explanation, most: int, width: int, unicode: b
     more = [] if explanation.changes is None else str(explanation.changes).splitlines()
     wrapped = [_wrap(line, width) for line in [*more, *explanation.notes]]
     text = "\n".join([*lines, *([""] if wrapped else []), *wrapped])
-    return text if unicode else text.translate(_PLAIN)
+    return text if unicode else to_ascii(text)
 
 
 def _wrap(line: str, width: int) -> str:
@@ -54,24 +45,6 @@ def _wrap(line: str, width: int) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _tell_share(share: float) -> str:
-    """Tell a probability in whole percent, never as certain.
-
-    Examples
-    --------
-    >>> _tell_share(0.412), _tell_share(0.9999), _tell_share(0.0)
-    ('41 %', 'over 99 %', 'under 1 %')
-    """
-    if share > 0.995:
-        return "over 99 %"
-    return "under 1 %" if share < 0.005 else f"{100 * share:.0f} %"
-
-
-def _sign(value: float, digits: int) -> str:
-    told = shorten(value, digits)
-    return f"+{told}" if value >= 0.0 else told
 
 
 @dataclass(frozen=True)
@@ -121,16 +94,19 @@ class _Teller:
         told, scores = self._told, self._told.scores
         if not told.probabilities:
             return []
-        said = f"→ {tell_class(told.prediction)} (probability {_tell_share(told.probability or 0)})"
+        probability = format_probability(told.probability or 0.0)
+        said = f"→ {format_class(told.prediction)} (probability {probability})"
         if len(scores) == 1:
             stage = scores[0]
             what = stage.aggregation if stage.aggregation in ("sum", "mean") else "score"
             distance = tell_distance(stage.total, stage.centre, self._digits)
-            return [f"{_INDENT}{what} {shorten(stage.total, self._digits)}, {distance} {said}"]
+            return [
+                f"{_INDENT}{what} {format_rounded(stage.total, self._digits)}, {distance} {said}"
+            ]
         order = sorted(range(len(scores)), key=lambda k: -scores[k].value)
         ahead = subtract(scores[order[0]].value, scores[order[1]].value)
-        gap = f"{shorten(ahead, self._digits)} ahead of" if ahead else "before its equal"
-        return [f"{said}, {gap} {tell_class(told.probabilities[order[1]][0])}"]
+        gap = f"{format_rounded(ahead, self._digits)} ahead of" if ahead else "before its equal"
+        return [f"{said}, {gap} {format_class(told.probabilities[order[1]][0])}"]
 
     # ---- neurons ----
 
@@ -139,7 +115,7 @@ class _Teller:
         # The centre of the only score of two classes is told as the limit of the sum.
         limits = len(self._told.probabilities) == 2 and stage in self._told.scores
         if stage.centre and not limits and not _is_count(stage):
-            lines.append(f"{_INDENT}less {shorten(stage.centre, self._digits)}")
+            lines.append(f"{_INDENT}less {format_rounded(stage.centre, self._digits)}")
         return lines
 
     def _tell_head(self, stage: Stage) -> str:
@@ -147,7 +123,7 @@ class _Teller:
         if stage in self._told.scores and len(self._told.probabilities) == 2:
             return stage.name
         if stage in self._told.scores or not _is_count(stage):
-            return f"{stage.name} = {shorten(stage.value, self._digits)}"
+            return f"{stage.name} = {format_rounded(stage.value, self._digits)}"
         if n == 1:
             return f"{stage.name}: {'holds' if held else 'does not hold'}"
         return f"{stage.name}: {held} of {n} hold"
@@ -193,7 +169,7 @@ class _Teller:
         cells = [f"{_mark(part)} {part.condition}"]
         if not _is_count(stage):
             cells = [
-                f"{_mark(part)} {_sign(part.weight or 0.0, self._digits)}",
+                f"{_mark(part)} {format_signed(part.weight or 0.0, self._digits)}",
                 part.condition or "",
             ]
         cells.append(f"is {part.reading}" if part.origin is None else part.reading)
@@ -204,7 +180,9 @@ class _Teller:
         adds = stage.aggregation in ("sum", "mean")
         weighed = group[0].weight is not None
         values = [
-            f"{shorten(part.weight or 0.0)} × {shorten(part.h)}" if weighed else shorten(part.h)
+            f"{format_rounded(part.weight or 0.0)} × {format_rounded(part.h)}"
+            if weighed
+            else format_rounded(part.h)
             for part in group
         ]
         alone = adds and not weighed and len(group) == 1
@@ -213,7 +191,7 @@ class _Teller:
             "" if alone else (" + " if adds else ", ").join(values),
         ]
         if adds:
-            cells.insert(0, _sign(sum(part.contribution for part in group), 3))
+            cells.insert(0, format_signed(sum(part.contribution for part in group), 3))
         return _Line([self._plain(cell) for cell in cells], self._look_below(group[0], indent))
 
     def _look_below(self, part: Part, indent: str) -> list[str]:
@@ -234,11 +212,11 @@ class _Teller:
             held = sum(bool(part.holds) for part in rest)
             told += f", {held} of them hold" if held != 1 else ", one of them holds"
         if stage.aggregation in ("sum", "mean") and not _is_count(stage):
-            told += f", together {_sign(sum(part.contribution for part in rest), 3)}"
+            told += f", together {format_signed(sum(part.contribution for part in rest), 3)}"
         return [told]
 
     def _plain(self, text: str) -> str:
-        return text if self._unicode else text.translate(_PLAIN)
+        return text if self._unicode else to_ascii(text)
 
 
 def _is_count(stage: Stage) -> bool:

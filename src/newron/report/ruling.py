@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from newron.errors import ModelError
+from newron.formatting import format_fraction, join_words, quote
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.reading.crispness import Fidelity
@@ -16,15 +17,15 @@ from newron.reading.fuzzy import tell_fuzzy
 from newron.reading.sentence import shorten
 from newron.reading.shapes import read_shapes
 from newron.report.facts import Facts
-from newron.report.writing import join_words, say_class, tell, write_count, write_per_cent
-from newron.rules.axis import Axis, quote
+from newron.report.writing import say_class, tell, write_count, write_per_cent
+from newron.rules.axis import Axis
 from newron.rules.body import DecisionList, Points
 from newron.rules.node import Const, Literal, Node
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
-from newron.rules.text import HIGHEST, name_groups, say_count, write_number
+from newron.rules.text import HIGHEST, name_groups, say_count
 
 __all__ = ["RuleWriter", "name_rules", "tell_deciding", "write_rules"]
 
@@ -65,7 +66,7 @@ def tell_deciding(facts: Facts) -> str:
     if rules.form == "points":
         if not facts.is_binary:
             return "Add the points of the conditions that hold; the highest sum decides."
-        limit = write_number(facts.limit)
+        limit = format_fraction(facts.limit)
         return (
             "Add the points of the conditions that hold. "
             f"At <b>{limit} points or more</b> the model says {tell(say_class(classes.labels[1]))}."
@@ -207,7 +208,7 @@ class RuleWriter:
         """Write conditions and their points."""
         model, unit = facts.model, facts.unit
         points = [
-            [write_number(w / unit, signed=True) for w in term.weights] for term in body.terms
+            [format_fraction(w / unit, signed=True) for w in term.weights] for term in body.terms
         ]
         rows = [
             self._write_term(k, term.node, points[k], record["support"])
@@ -215,7 +216,7 @@ class RuleWriter:
         ]
         heads = ["points"] if len(body.constants) == 1 else _name_scores(model)
         if len(body.constants) > 1 or not isinstance(model.output, Classes):
-            rows.append(_write_start([write_number(c) for c in body.constants]))
+            rows.append(_write_start([format_fraction(c) for c in body.constants]))
         plain = all(isinstance(term.node, Literal) for term in body.terms)
         halves = len(rows) >= _HALVES and len(heads) == 1 and plain
         middle = math.ceil(len(rows) / 2)
@@ -325,7 +326,7 @@ def _write_decision(facts: Facts) -> str:
     if output.n_scores > 1:
         return f"{HIGHEST}."
     first, second = (tell(say_class(label)) for label in output.labels)
-    return f"Sum <b>≥ {write_number(facts.limit)}</b>: {second}. Otherwise: {first}."
+    return f"Sum <b>≥ {format_fraction(facts.limit)}</b>: {second}. Otherwise: {first}."
 
 
 def _tell_cost(card: ScoreCard | None) -> str:

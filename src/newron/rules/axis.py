@@ -9,9 +9,7 @@ A set of cells is a mask: bit c is cell c.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,45 +17,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.formatting import format_label, format_number, quote, quote_unit
 from newron.model.arithmetic import Floats
-from newron.model.description import format_number
 from newron.model.network import LARGEST_INPUT
-from newron.model.schema import Column, Label, Schema
+from newron.model.schema import Column, Schema
 
 __all__ = ["Axis", "make_axes", "quote"]
 
 _MOST_LISTED = 1000  # values of a column that are kept apart
-
-# What needs no quotes: what the grammar of rules does not use itself.
-_PLAIN = re.compile(r"[^\W\d](?:[^\"\s;:—\[\]{}<>=≥≤≠,]| (?! |$))*")
-_TAKEN = re.compile(
-    r"\b(if|then|otherwise|and|or|not|in|of|at|exactly|between|always|never|missing|sum|points|"
-    r"start|highest|least|most|all|any|none|counts|true|false|class|let|be|to)\b",
-    re.IGNORECASE,
-)
-_NAMES_OF_GROUPS = re.compile(r"[A-Z]{1,2}")
-
-
-def quote(name: str, *, value: bool = False) -> str:
-    """Write a name so that it can be read again.
-
-    Examples
-    --------
-    >>> quote("chest pain"), quote("a or b"), quote("yes", value=True)
-    ('chest pain', '"a or b"', 'yes')
-    """
-    plain = _PLAIN.fullmatch(name) and not _TAKEN.search(name)
-    if value and ("(" in name or ")" in name):
-        plain = None  # "c = b)" could be the end of a bracket
-    if plain and (value or not _NAMES_OF_GROUPS.fullmatch(name)):
-        return name
-    return json.dumps(name, ensure_ascii=False)
-
-
-def quote_unit(unit: str) -> str:
-    """Write a unit so that it can be read again."""
-    simple = re.fullmatch(r'[^\s"—;,\[\]{}()]+', unit) and not _TAKEN.search(unit)
-    return unit if simple else json.dumps(unit, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -186,7 +153,7 @@ class Axis:
 
     def _tell_categories(self, name: str, mask: int) -> str:
         assert self.column.categories is not None  # noqa: S101 - asked of categories alone
-        words = [_write_label(label) for label in self.column.categories]
+        words = [format_label(label) for label in self.column.categories]
         inside = [word for c, word in enumerate(words) if mask >> c & 1]
         outside = [word for c, word in enumerate(words) if not mask >> c & 1]
         return _tell_members(name, inside, outside)
@@ -271,17 +238,6 @@ def _tell_members(name: str, inside: Sequence[str], outside: Sequence[str], unit
     if len(inside) > 3 and len(inside) > len(outside):
         return f"{name} not in {{{', '.join(outside)}}}{unit}"
     return f"{name} in {{{', '.join(inside)}}}{unit}"
-
-
-def _write_label(label: Label) -> str:
-    if isinstance(label, bool):
-        return "True" if label else "False"
-    return quote(label, value=True) if isinstance(label, str) else format_label(label)
-
-
-def format_label(label: float) -> str:
-    """Write a label that is a number."""
-    return str(label) if isinstance(label, int) else format_number(label)
 
 
 def make_axes(schema: Schema, boundaries: Sequence[Iterable[float]]) -> tuple[Axis, ...]:

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from newron.errors import InputError
+from newron.formatting import format_label, quote, quote_unit
 from newron.model.network import LARGEST_INPUT
 from newron.model.output import Classes, Output
 from newron.model.schema import Column, Label, Schema
-from newron.rules.axis import Axis, make_axes, quote, quote_unit
+from newron.rules.axis import Axis, make_axes
 from newron.rules.body import Body, Branch, DecisionList, Points
 from newron.rules.circuit import Term
 from newron.rules.node import FALSE, TRUE, Algebra, Count, Literal, Node
-from newron.rules.text import write_decision, write_head, write_label
+from newron.rules.text import write_decision, write_head
 
 __all__ = ["parse_rules"]
 
@@ -261,7 +262,7 @@ class _Reader:
         self._skip("class ")
         found = self._read_label(self.output.labels)
         if found is None:
-            known = ", ".join(map(write_label, self.output.labels))
+            known = ", ".join(map(format_label, self.output.labels))
             raise InputError(f"expected one of the classes {known}")
         return found
 
@@ -269,7 +270,7 @@ class _Reader:
         ways = [
             (text, c)
             for c, label in enumerate(labels)
-            for text in _spell(write_label(label), label)
+            for text in _spell(format_label(label), label)
         ]
         for text, c in sorted(ways, key=lambda way: -len(way[0])):
             if self._skip(text):
@@ -395,7 +396,7 @@ class _Reader:
         labels = self.schema.columns[column].categories or ()
         found = self._read_label(labels)
         if found is None:
-            known = ", ".join(map(write_label, labels))
+            known = ", ".join(map(format_label, labels))
             raise InputError(f"expected one of the categories {known}")
         return found
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError, NewronWarning
+from newron.formatting import format_fraction, format_label, format_number
 from newron.model.arithmetic import Floats
-from newron.model.description import format_number
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.rules.axis import Axis
@@ -33,15 +33,7 @@ from newron.rules.coverage import Coverage, number_classes
 from newron.rules.node import CellRows, Node, count_literals, read_columns
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof, prove
-from newron.rules.text import (
-    WIDTH,
-    Writer,
-    name_groups,
-    write_decision,
-    write_head,
-    write_label,
-    write_number,
-)
+from newron.rules.text import WIDTH, Writer, name_groups, write_decision, write_head
 
 __all__ = ["RuleSet"]
 
@@ -257,7 +249,7 @@ class RuleSet:
         if isinstance(self._body, DecisionList):
             return []
         output = self._model.output
-        start = ", ".join(write_number(c) for c in self._body.constants)
+        start = ", ".join(format_fraction(c) for c in self._body.constants)
         binary = isinstance(output, Classes) and output.n_scores == 1
         begin = [write_head(output)] + ([] if binary else [f"Start with {start}"])
         return [*begin, *write_decision(output, self._body)]
@@ -301,7 +293,7 @@ class RuleSet:
         return [
             (
                 writer.write(term.node),
-                ", ".join(write_number(w, signed=True) for w in term.weights),
+                ", ".join(format_fraction(w, signed=True) for w in term.weights),
                 [term.node],
             )
             for term in body.terms
@@ -388,7 +380,7 @@ def _tell_domain(axis: Axis) -> str:
     unit = f" {column.unit}" if column.unit else ""
     gaps = ", or missing" if column.gaps else ""
     if column.categories is not None:
-        told = f"one of {', '.join(write_label(label) for label in column.categories)}"
+        told = f"one of {', '.join(format_label(label) for label in column.categories)}"
     elif axis.values is not None:
         told = f"one of {', '.join(map(format_number, axis.values))}{unit}"
     else:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError, ModelError
+from newron.formatting import format_fraction
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
@@ -30,7 +31,7 @@ from newron.rules.coverage import Coverage
 from newron.rules.node import CellRows
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
-from newron.rules.text import Writer, name_groups, write_number, write_outcome
+from newron.rules.text import Writer, name_groups, write_outcome
 
 __all__ = ["ScoreCard", "read_card", "round_card"]
 
@@ -116,12 +117,12 @@ class ScoreCard:
         output = self.model.output
         assert isinstance(output, Classes)  # noqa: S101 - checked when the card was made
         writer = Writer(self.axes, name_groups(self.points.nodes))
-        rows = [(write_number(p, signed=True), text) for text, p in self.conditions]
+        rows = [(format_fraction(p, signed=True), text) for text, p in self.conditions]
         width = max((len(points) for points, _ in rows), default=0)
         lines = [f"Points for {output.labels[1]}"]
         lines += [f"    {points.rjust(width)}  {text}" for points, text in rows]
         lines += [
-            f"Sum ≥ {write_number(self.threshold)}: {write_outcome(output, 1)}",
+            f"Sum ≥ {format_fraction(self.threshold)}: {write_outcome(output, 1)}",
             f"Otherwise: {write_outcome(output, 0)}",
             "",
             *self._tell_risks(),
@@ -132,7 +133,7 @@ class ScoreCard:
         assert isinstance(self.model.output, Classes)  # noqa: S101 - checked when it was made
         name = str(self.model.output.labels[1])
         risks = self.list_risks()
-        totals = [write_number(total) for total, _ in risks]
+        totals = [format_fraction(total) for total, _ in risks]
         shares = [f"{100 * risk:.0f}" for _, risk in risks]
         widths = [max(len(a), len(b)) for a, b in zip(totals, shares, strict=True)]
         heads = "points", f"{name} %"

@@ -8,67 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
+from newron.formatting import format_class, format_fraction, format_label, quote
 from newron.model.output import Classes, Output
-from newron.model.schema import Label
-from newron.rules.axis import Axis, format_label, quote
+from newron.rules.axis import Axis
 from newron.rules.body import Body, Branch, Points
 from newron.rules.node import Const, Count, Literal, Node
 
-__all__ = ["Writer", "name_groups", "write_label", "write_number"]
+__all__ = ["Writer", "name_groups"]
 
 WIDTH = 88
 _INDENT = "    "
 HIGHEST = "The highest sum wins, the first of equals"
 
 
-def write_number(number: Fraction, *, signed: bool = False) -> str:
-    """Write a number exactly: a decimal where there is one.
-
-    Examples
-    --------
-    >>> write_number(Fraction(-21, 10)), write_number(Fraction(1, 2), signed=True)
-    ('−2.1', '+0.5')
-    >>> write_number(Fraction(1, 3))
-    '1/3'
-    """
-    text = _write_size(abs(number))
-    if number < 0:
-        return f"−{text}"
-    return f"+{text}" if signed and number else text
-
-
-def _write_size(number: Fraction) -> str:
-    rest, digits = number.denominator, 0
-    while rest % 10 == 0:
-        rest, digits = rest // 10, digits + 1
-    twos = fives = 0
-    while rest % 2 == 0:
-        rest, twos = rest // 2, twos + 1
-    while rest % 5 == 0:
-        rest, fives = rest // 5, fives + 1
-    if rest != 1:
-        return str(number)
-    digits += max(twos, fives)
-    if digits == 0:
-        return str(number.numerator)
-    figures = str(int(number * 10**digits)).rjust(digits + 1, "0")
-    return f"{figures[:-digits]}.{figures[-digits:]}"
-
-
-def write_label(label: Label) -> str:
-    """Write a class so that it can be read again."""
-    if isinstance(label, bool):
-        return str(label)
-    return quote(label, value=True) if isinstance(label, str) else format_label(label)
-
-
 def write_outcome(output: Output, outcome: int) -> str:
     """Write a class as the end of a sentence."""
     assert isinstance(output, Classes)  # noqa: S101 - amounts have no outcomes
-    label = output.labels[outcome]
-    return write_label(label) if isinstance(label, str) else f"class {write_label(label)}"
+    return format_class(output.labels[outcome])
 
 
 def name_groups(nodes: Sequence[Node]) -> dict[tuple[Node, ...], str]:
@@ -176,8 +133,8 @@ class Writer:
         binary = isinstance(output, Classes) and output.n_scores == 1
         terms = body.terms
         told = notes if notes is not None else [""] * len(terms)
-        rows = [[write_number(w, signed=True) for w in term.weights] for term in terms]
-        start = [] if binary else [[write_number(c) for c in body.constants]]
+        rows = [[format_fraction(w, signed=True) for w in term.weights] for term in terms]
+        start = [] if binary else [[format_fraction(c) for c in body.constants]]
         widths = [max(map(len, column)) for column in zip(*rows, *start, strict=True)]
 
         def line_up(row: Sequence[str]) -> str:
@@ -222,7 +179,7 @@ def write_head(output: Output) -> str:
     if not isinstance(output, Classes):
         return "Add up for " + ", ".join(quote(name, value=True) for name in output.names)
     shown = output.labels[1:] if output.n_scores == 1 else output.labels
-    return "Points for " + ", ".join(write_label(label) for label in shown)
+    return "Points for " + ", ".join(format_label(label) for label in shown)
 
 
 def write_decision(output: Output, body: Points) -> list[str]:
@@ -231,7 +188,7 @@ def write_decision(output: Output, body: Points) -> list[str]:
         return []
     if output.n_scores > 1:
         return [HIGHEST]
-    threshold = write_number(-body.constants[0])
+    threshold = format_fraction(-body.constants[0])
     return [
         f"Sum ≥ {threshold}: {write_outcome(output, 1)}",
         f"Otherwise: {write_outcome(output, 0)}",
