@@ -7,10 +7,10 @@ import pytest
 
 from newron.command.chart import draw_chart
 from newron.command.learning import Settings
-from newron.command.measuring import Estimate, Plan, find_interval, measure, plan_measurement
-from newron.command.rivals import RIVALS
+from newron.command.measuring import measure, plan_measurement
 from newron.command.tables import Table, Target
 from newron.command.terminal import Page
+from newron.evaluation import Estimate, SplitPlan
 from newron.model.frame import Field
 
 
@@ -23,24 +23,16 @@ def make(values, labels=("a", "b"), n_columns=2):
     return Table(fields, rows, Target("y", labels, values), {}, {}, ())
 
 
-def test_the_interval_is_wilsons():
-    # Computed by statsmodels: proportion_confint(9, 10, method="wilson").
-    found = find_interval(9, 10)
-    assert (found.low, found.high) == pytest.approx((0.59584997, 0.98212379))
-    assert find_interval(10, 10).high == 1.0
-    assert find_interval(0, 10).low == 0.0
-
-
 @pytest.mark.parametrize(
     ("n", "folds", "share", "plan"),
     [
-        (100, None, None, Plan(folds=5)),
-        (2001, None, None, Plan(share=0.2)),
-        (100, 3, None, Plan(folds=3)),
-        (100, None, 0.5, Plan(share=0.5)),
-        (100, None, 0.0, Plan()),
-        (100, 0, None, Plan()),
-        (10, None, None, Plan()),
+        (100, None, None, SplitPlan(n_folds=5)),
+        (2001, None, None, SplitPlan(test_size=0.2)),
+        (100, 3, None, SplitPlan(n_folds=3)),
+        (100, None, 0.5, SplitPlan(test_size=0.5)),
+        (100, None, 0.0, SplitPlan()),
+        (100, 0, None, SplitPlan()),
+        (10, None, None, SplitPlan()),
     ],
 )
 def test_how_to_measure_is_decided_by_the_rows(n, folds, share, plan):
@@ -50,13 +42,13 @@ def test_how_to_measure_is_decided_by_the_rows(n, folds, share, plan):
 def test_a_class_of_few_rows_gets_as_few_folds():
     values = np.zeros(50, int)
     values[:3] = 1
-    assert plan_measurement(make(values), None, None) == Plan(folds=3)
+    assert plan_measurement(make(values), None, None) == SplitPlan(n_folds=3)
 
 
 def test_every_row_is_measured_once_in_folds():
     table = make(np.arange(60) % 2)
     settings = Settings(recipe="gradient", hidden=(), jobs=1)
-    measured, model = measure(table, settings, Plan(folds=3), lambda *_: None)
+    measured, model = measure(table, settings, SplitPlan(n_folds=3), lambda *_: None)
     assert sorted(measured.index.tolist()) == list(range(60))
     assert model is None
     assert sum(n for n, _ in measured.missed.values()) == 60
@@ -69,7 +61,7 @@ def test_every_row_is_measured_once_in_folds():
 def test_amounts_are_measured_by_their_mean_distance():
     table = make(np.linspace(0.0, 5.0, 60), labels=None)
     settings = Settings(recipe="gradient", hidden=(), jobs=1)
-    measured, _ = measure(table, settings, Plan(share=0.5), lambda *_: None)
+    measured, _ = measure(table, settings, SplitPlan(test_size=0.5), lambda *_: None)
     assert measured.n_rows == 30
     assert measured.explained <= 1.0
     truth = table.target.values
@@ -80,23 +72,10 @@ def test_amounts_are_measured_by_their_mean_distance():
     )
 
 
-def test_rivals_take_gaps_and_categories():
-    table = make(np.arange(40) % 2)
-    rows = table.rows.copy()
-    rows[:, 1] = np.arange(40) % 3
-    rows[::5] = np.nan
-    fields = (Field("x0"), Field("x1", ("a", "b", "c")))
-    mixed = Table(fields, rows, table.target, {}, {}, ())
-    for rival in RIVALS:
-        if rival.serves(mixed):
-            said = rival.predict(mixed, np.arange(30), np.arange(30, 40))
-            assert set(said) <= {0, 1}
-
-
 def test_a_chart_has_a_line_for_each_estimate(capsys):
     rows = [
         ("this", Estimate(83.8, 79.3, 87.5)),
-        ("a rather long name of a rival", Estimate(54.1, 48.5, 59.6)),
+        ("a rather long name of a model", Estimate(54.1, 48.5, 59.6)),
     ]
     draw_chart(Page(), rows, unit="%", most=100.0)
     axis, first, second = capsys.readouterr().out.splitlines()

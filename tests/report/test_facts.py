@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from newron.errors import InputError
+from newron.evaluation import ClassificationQuality
 from newron.report import Words, gather
-from newron.report.measures import ClassQuality
 from report.models import make_count, make_example, make_table
 
 
@@ -15,10 +15,10 @@ def test_all_inputs_of_a_listed_domain_are_exact():
     model = make_count()
     values = [1.0, 2.0, 3.0]
     rows = np.array([[a, b, c] for a in values for b in values for c in values])
-    assert gather(model, rows, model.predict(rows)).quality.exact
-    assert not gather(model, rows[1:], model.predict(rows[1:])).quality.exact
+    assert gather(model, rows, model.predict(rows)).quality.exhaustive
+    assert not gather(model, rows[1:], model.predict(rows[1:])).quality.exhaustive
     twice = np.concatenate([rows[1:], rows[1:2]])
-    assert not gather(model, twice, model.predict(twice)).quality.exact
+    assert not gather(model, twice, model.predict(twice)).quality.exhaustive
 
 
 def test_many_rows_are_drawn_the_same_way_with_the_first_among_them():
@@ -45,8 +45,8 @@ def test_other_names_are_those_of_the_page_and_the_fingerprint_stays():
     assert facts.model.schema.names[0] == "age at visit"
     assert facts.model.output.labels == ("well", "disease")
     assert facts.fingerprint == model.fingerprint
-    assert isinstance(facts.quality, ClassQuality)
-    assert facts.quality.n_right == int((model.predict(X) == y).sum())
+    assert isinstance(facts.quality, ClassificationQuality)
+    assert facts.quality.n_correct == int((model.predict(X) == y).sum())
 
 
 def test_inputs_that_are_used_come_by_importance():

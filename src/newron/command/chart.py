@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from newron.command.measuring import Estimate
 from newron.command.terminal import Page, Part, bold, dim
+from newron.evaluation import Estimate
 
 __all__ = ["draw_chart"]
 

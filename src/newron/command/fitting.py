@@ -8,13 +8,14 @@ from pathlib import Path
 
 from newron.command.fitted import Fitted
 from newron.command.learning import Settings, check_settings, cover, is_crisp, learn
-from newron.command.measuring import Measurement, Plan, measure, plan_measurement
+from newron.command.measuring import Measurement, measure, plan_measurement
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage
 from newron.command.reading import find_card
 from newron.command.tables import Source, Table, Wanted, load_table, open_table
 from newron.command.telling import begin, tell
 from newron.command.terminal import Page, count
+from newron.evaluation import SplitPlan
 from newron.model import Model
 from newron.rules import RuleSet, extract
 
@@ -75,14 +76,14 @@ def read_table(page: Page, source: Source, wanted: Wanted) -> Table:
 
 
 def _measure(
-    page: Page, table: Table, settings: Settings, plan: Plan
+    page: Page, table: Table, settings: Settings, plan: SplitPlan
 ) -> tuple[Measurement | None, Model | None]:
-    if not plan.measures:
+    if not plan:
         return None, None
-    if plan.folds:
-        with show_stage(page, f"{plan.folds} folds") as stage:
+    if plan.n_folds:
+        with show_stage(page, f"{plan.n_folds} folds") as stage:
             return measure(table, settings, plan, lambda i, n: stage.update(i, n, f"{i} of {n}"))
-    rows = count(len(table) - math.ceil(len(table) * plan.share), "row")
+    rows = count(len(table) - math.ceil(len(table) * plan.test_size), "row")
     with show_stage(page, "training") as stage:
         return measure(table, settings, plan, lambda i, n: stage.update(i, n, rows))
 

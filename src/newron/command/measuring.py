@@ -7,85 +7,42 @@ and the network that was trained on the rest is kept.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from newron.command.learning import Settings, align_rows, learn
-from newron.command.rivals import RIVALS, Rival
 from newron.command.tables import Table
 from newron.errors import InputError
+from newron.evaluation import (
+    Estimate,
+    SplitPlan,
+    choose_plan,
+    estimate_mean,
+    estimate_proportion,
+    make_baselines,
+    make_splits,
+)
 from newron.model import Classes, Model
-from newron.model.arithmetic import Floats
 from newron.model.frame import Label
 
-__all__ = ["Estimate", "Measurement", "Plan", "find_interval", "measure", "plan_measurement"]
-
-_FEW_ROWS = 2000  # up to here rows are dealt into folds
-_FOLDS, _SHARE = 5, 0.2
-_LEAST_ROWS = 20
-_Z = 1.959963984540054  # 95 % of a normal distribution lie within so many deviations
-_Part = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to train on, rows to predict
+__all__ = ["Measurement", "measure", "plan_measurement"]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How to measure: in so many folds, or on a share of the rows that is held out."""
-
-    folds: int = 0
-    share: float = 0.0
-
-    @property
-    def measures(self) -> bool:
-        """Whether there is anything to measure on."""
-        return bool(self.folds or self.share)
-
-
-def plan_measurement(table: Table, folds: int | None, share: float | None) -> Plan:
+def plan_measurement(table: Table, folds: int | None, share: float | None) -> SplitPlan:
     """Decide how to measure, where it is not said."""
     if folds is not None and share is not None:
         raise InputError("expected --folds or --test, got both")
-    least = len(table)
-    if table.target.labels is not None:
-        least = min(table.target.count_classes().values())
-    if folds is not None:
-        return Plan(folds=_check_folds(folds, len(table)))
-    if share is not None:
-        return Plan(share=_check_share(share, len(table)))
-    if len(table) < _LEAST_ROWS or least < 2:
-        return Plan()
-    return Plan(folds=min(_FOLDS, least)) if len(table) <= _FEW_ROWS else Plan(share=_SHARE)
-
-
-def _check_folds(folds: int, n_rows: int) -> int:
-    if folds and not 2 <= folds <= n_rows:
-        raise InputError(f"--folds: expected 0, or 2 to {n_rows} as there are rows, got {folds}")
-    return folds
-
-
-def _check_share(share: float, n_rows: int) -> float:
-    if not 0.0 <= share < 1.0 or (share and not 1 <= round(share * n_rows) <= n_rows - 2):
-        raise InputError(
-            f"--test: expected a share that leaves rows on both sides, such as 0.2, got {share:g}"
-        )
-    return share
+    classification = table.target.labels is not None
+    return choose_plan(
+        table.target.values, classification=classification, n_folds=folds, test_size=share
+    )
 
 
 # ---- what comes out ----
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number and the interval that holds it with 95 % confidence."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -123,48 +80,36 @@ NETWORK = "network"
 
 
 def measure(
-    table: Table, settings: Settings, plan: Plan, on_part: Callable[[int, int], None]
+    table: Table, settings: Settings, plan: SplitPlan, on_part: Callable[[int, int], None]
 ) -> tuple[Measurement, Model | None]:
     """Measure a procedure; give also the network, where one alone was trained.
 
     ``on_part`` hears how many parts are done, and of how many.
     """
-    parts = list(_deal(table, plan, settings.seed))
-    rivals: list[Rival] = [rival for rival in RIVALS if rival.serves(table)]
-    said: dict[str, list[Any]] = {name: [] for name in (NETWORK, *(x.name for x in rivals))}
+    values, classification = table.target.values, table.target.labels is not None
+    parts = make_splits(values, plan, settings.seed, stratify=classification)
+    baselines = make_baselines(
+        table.rows, classification=classification, categorical_features=table.places_of_categories
+    )
+    said: dict[str, list[Any]] = {name: [] for name in (NETWORK, *baselines)}
     model = None
     for number, (train, test) in enumerate(parts):
         on_part(number, len(parts))
         model = learn(table, settings, train)
         said[NETWORK].append(_predict(model, table, test))
-        for rival in rivals:
-            said[rival.name].append(rival.predict(table, train, test))
+        for name, baseline in baselines.items():
+            baseline.fit(table.rows[train], values[train])
+            said[name].append(baseline.predict(table.rows[test]))
     on_part(len(parts), len(parts))
     order = np.concatenate([test for _, test in parts])
-    truth = table.target.values[order]
+    truth = values[order]
     answers = {name: np.concatenate(each) for name, each in said.items()}
     if table.target.labels is None:
         scores, more = _judge_amounts(truth, answers)
     else:
         scores, more = _judge_classes(table.target.labels, truth, answers)
-    measured = Measurement(order, plan.folds, scores, **more)
-    return measured, model if plan.share else None
-
-
-def _deal(table: Table, plan: Plan, seed: int) -> Iterator[_Part]:
-    values = table.target.values
-    least = 0 if table.target.labels is None else int(np.bincount(values).min())
-    splitter: Any
-    if plan.folds:
-        kind = StratifiedKFold if least >= plan.folds else KFold
-        splitter = kind(plan.folds, shuffle=True, random_state=seed)
-    else:
-        parts = min(plan.share, 1.0 - plan.share) * len(table)
-        fair = least >= 2 and parts >= len(table.target.labels or ())
-        kind = StratifiedShuffleSplit if fair else ShuffleSplit
-        splitter = kind(1, test_size=plan.share, random_state=seed)
-    for train, test in splitter.split(table.rows, values):
-        yield np.sort(train), np.sort(test)
+    measured = Measurement(order, plan.n_folds, scores, **more)
+    return measured, model if plan.test_size else None
 
 
 def _predict(model: Model, table: Table, index: NDArray[np.intp]) -> NDArray[Any]:
@@ -182,7 +127,7 @@ def _judge_classes(
     labels: Sequence[Label], truth: NDArray[Any], answers: dict[str, NDArray[Any]]
 ) -> tuple[dict[str, Estimate], dict[str, Any]]:
     scores = {
-        name: find_interval(int((said == truth).sum()), len(truth))
+        name: estimate_proportion(int((said == truth).sum()), len(truth))
         for name, said in answers.items()
     }
     wrong = answers[NETWORK] != truth
@@ -193,34 +138,10 @@ def _judge_classes(
     return scores, {"missed": missed}
 
 
-def find_interval(right: int, n: int) -> Estimate:
-    """Give the share of rows that are right, and Wilson's 95 % interval.
-
-    Examples
-    --------
-    >>> found = find_interval(254, 303)
-    >>> f"{100 * found.value:.1f}: {100 * found.low:.1f} to {100 * found.high:.1f}"
-    '83.8: 79.3 to 87.5'
-    """
-    p, more = right / n, _Z * _Z / n
-    middle = (p + more / 2.0) / (1.0 + more)
-    half = _Z * math.sqrt(p * (1.0 - p) / n + more / (4.0 * n)) / (1.0 + more)
-    # At both ends rounding would leave a little between.
-    low = 0.0 if right == 0 else middle - half
-    return Estimate(p, low, 1.0 if right == n else middle + half)
-
-
 def _judge_amounts(
     truth: NDArray[Any], answers: dict[str, NDArray[Any]]
 ) -> tuple[dict[str, Estimate], dict[str, Any]]:
-    scores = {name: _find_mean(np.abs(said - truth)) for name, said in answers.items()}
+    scores = {name: estimate_mean(np.abs(said - truth), low=0.0) for name, said in answers.items()}
     rest = float(((answers[NETWORK] - truth) ** 2).sum())
     whole = float(((truth - truth.mean()) ** 2).sum())
     return scores, {"explained": 1.0 - rest / whole if whole else 0.0}
-
-
-def _find_mean(distances: Floats) -> Estimate:
-    """Give the mean distance, and the interval of a mean of so many."""
-    mean = float(distances.mean())
-    half = _Z * float(distances.std()) / math.sqrt(max(len(distances) - 1, 1))
-    return Estimate(mean, max(mean - half, 0.0), mean + half)

@@ -11,7 +11,7 @@ import numpy as np
 from newron._version import __version__
 from newron.command.chart import draw_chart
 from newron.command.fitted import Fitted
-from newron.command.measuring import NETWORK, Estimate, Measurement
+from newron.command.measuring import NETWORK, Measurement
 from newron.command.outputs import Outputs
 from newron.command.prove import to_dict
 from newron.command.reading import find_card, show_model, show_proof
@@ -158,10 +158,7 @@ def _draw_scores(page: Page, fitted: Fitted, measured: Measurement) -> None:
     what = "this score card" if find_card(fitted.model) is not None else "this network"
     names = {NETWORK: what, "constant": f"always {_tell_constant(fitted.table)}"}
     size = 1.0 if amounts else 100.0
-    rows = [
-        (names.get(name, name), Estimate(size * x.value, size * x.low, size * x.high))
-        for name, x in measured.scores.items()
-    ]
+    rows = [(names.get(name, name), found.scale(size)) for name, found in measured.scores.items()]
     draw_chart(page, rows, unit="off" if amounts else "%", most=np.inf if amounts else 100.0)
 
 

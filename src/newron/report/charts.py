@@ -9,11 +9,11 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.evaluation import CalibrationBin, Estimate
 from newron.figures.metrics import clean, fit, measure
 from newron.figures.palette import SIZES
 from newron.model.arithmetic import Floats
 from newron.reading.sentence import shorten
-from newron.report.measures import Bin, Estimate
 from newron.report.writing import write_count, write_per_cent
 
 __all__ = [
@@ -179,7 +179,7 @@ def _draw_cell(
     return shapes
 
 
-def draw_calibration(bins: Sequence[Bin], given: str, happened: str) -> str:
+def draw_calibration(bins: Sequence[CalibrationBin], given: str, happened: str) -> str:
     """Draw given probabilities against what happened; the number of rows at the foot."""
     left, foot, height, width = 46.0, 270.0, 250.0, 325.0
     shapes = []
@@ -192,7 +192,7 @@ def draw_calibration(bins: Sequence[Bin], given: str, happened: str) -> str:
     shapes.append(line(left, foot, left + width, foot - height, "ideal"))
     most = max(one.n_rows for one in bins)
     for one in bins:
-        x, share = left + one.probability * width, one.share
+        x, share = left + one.probability * width, one.observed
         shapes += [
             line(x, foot - share.low * height, x, foot - share.high * height, "ci strong"),
             f'<circle cx="{x:.1f}" cy="{foot - share.value * height:.1f}" r="5.5" '
@@ -202,7 +202,7 @@ def draw_calibration(bins: Sequence[Bin], given: str, happened: str) -> str:
     shapes.append(text(left + width + 8, foot + 54, given, "t-note m", "end", 360))
     shapes.append(text(0, 12, happened, "t-note m", room=360))
     told = "; ".join(
-        f"{write_per_cent(one.probability)} given, {write_per_cent(one.share.value)} came true"
+        f"{write_per_cent(one.probability)} given, {write_per_cent(one.observed.value)} came true"
         for one in bins
     )
     return make_svg(400, 330, shapes, f"Calibration: {told}")

@@ -11,6 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError, ModelError
+from newron.evaluation import (
+    ClassificationQuality,
+    RegressionQuality,
+    measure_classification,
+    measure_regression,
+)
 from newron.figures.diagram import Diagram
 from newron.figures.drawing import draw
 from newron.figures.figure import Figure
@@ -22,12 +28,6 @@ from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.reading.crispness import Fidelity, make_crisp, measure_fidelity
 from newron.reading.importance import Importance, measure_importance
-from newron.report.measures import (
-    AmountQuality,
-    ClassQuality,
-    measure_amounts,
-    measure_classes,
-)
 from newron.report.naming import Words, rename, rename_card
 from newron.report.origin import Origin
 from newron.report.rows import draw_rows, list_rows, read_rows, read_truth
@@ -68,7 +68,7 @@ class Facts:
     scores : array of shape (rows, scores)
     picked : array
         The rows that a reader can choose.
-    quality : ClassQuality, list of AmountQuality, or None
+    quality : ClassificationQuality, list of RegressionQuality, or None
         None without truth.
     rules : RuleSet or None
         Of crisp networks.
@@ -96,7 +96,7 @@ class Facts:
     truth: NDArray[Any] | None
     scores: Floats
     picked: NDArray[np.intp]
-    quality: ClassQuality | list[AmountQuality] | None
+    quality: ClassificationQuality | list[RegressionQuality] | None
     rules: RuleSet | None
     crisp: tuple[RuleSet | None, Fidelity] | None
     diagram: Diagram
@@ -255,13 +255,19 @@ def _measure(
     scores: Floats,
     truth: NDArray[Any] | None,
     axes: Sequence[Axis],
-) -> ClassQuality | list[AmountQuality] | None:
+) -> ClassificationQuality | list[RegressionQuality] | None:
     if truth is None:
         return None
     if isinstance(model.output, Classes):
-        return measure_classes(model.output, scores, truth, exact=_is_whole(rows, axes))
+        return measure_classification(
+            truth,
+            model.output.choose(scores),
+            model.output.predict_proba(scores),
+            scores=scores[:, 0] if model.output.n_scores == 1 else None,
+            exhaustive=_is_whole(rows, axes),
+        )
     return [
-        measure_amounts(name, scores[:, k], truth[:, k])
+        measure_regression(truth[:, k], scores[:, k], name=name)
         for k, name in enumerate(model.output.names)
     ]
 

@@ -6,6 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from newron.evaluation import (
+    CalibrationBin,
+    ClassificationQuality,
+    Estimate,
+    RegressionQuality,
+)
 from newron.model.output import Classes
 from newron.reading.sentence import shorten
 from newron.report.charts import (
@@ -16,7 +22,6 @@ from newron.report.charts import (
     draw_scores,
 )
 from newron.report.facts import Facts
-from newron.report.measures import AmountQuality, ClassQuality, Estimate
 from newron.report.ruling import tell_deciding
 from newron.report.writing import (
     count,
@@ -49,24 +54,24 @@ def tell_title(facts: Facts) -> str:
     how = _tell_how(facts)
     if quality is None:
         return f"{head} from {count(len(facts.used), 'input')}{how}."
-    if isinstance(quality, ClassQuality):
+    if isinstance(quality, ClassificationQuality):
         return f"{head}: {_tell_right(facts, quality)}{how}."
     first = quality[0]
-    return f"{head}: off by {shorten(first.error.value)} on average{how}."
+    return f"{head}: off by {shorten(first.mae.value)} on average{how}."
 
 
-def _tell_right(facts: Facts, quality: ClassQuality) -> str:
+def _tell_right(facts: Facts, quality: ClassificationQuality) -> str:
     nouns = f"{facts.words.noun}s"
-    if quality.exact:
-        if quality.n_right == quality.n_rows:
+    if quality.exhaustive:
+        if quality.n_correct == quality.n_rows:
             return f"right for all {write_count(quality.n_rows)} possible inputs"
-        right = write_count(quality.n_right)
+        right = write_count(quality.n_correct)
         return f"right for {right} of {write_count(quality.n_rows)} possible inputs"
     if facts.seen == len(facts.rows):
         kind = f"{nouns} it was trained on"
     else:
         kind = f"new {nouns}" if facts.seen == 0 else nouns
-    if quality.n_right == quality.n_rows:
+    if quality.n_correct == quality.n_rows:
         return f"right for all {write_count(quality.n_rows)} {kind}"
     share = min(max(round(100 * quality.accuracy.value), 0), 99)
     return f"right for {share} of 100 {kind}"
@@ -97,7 +102,7 @@ def write_result(facts: Facts) -> str:
     """Write the top of the page."""
     quality = facts.quality
     stats = figure = told = ""
-    if isinstance(quality, ClassQuality):
+    if isinstance(quality, ClassificationQuality):
         told, stats = _tell_classes(facts, quality), _write_stats(facts, quality)
         figure = _write_comparison(facts, quality)
     elif quality:
@@ -120,11 +125,11 @@ def _tell_data(facts: Facts) -> str:
     return " · ".join(parts)
 
 
-def _tell_classes(facts: Facts, quality: ClassQuality) -> str:
+def _tell_classes(facts: Facts, quality: ClassificationQuality) -> str:
     assert facts.classes is not None  # noqa: S101 - measured of classes
-    usual = tell(say_class(facts.classes.labels[quality.usual]))
-    base = f"{100 * quality.baseline.value:.0f}"
-    if quality.exact:
+    usual = tell(say_class(facts.classes.labels[quality.majority]))
+    base = f"{100 * quality.majority_accuracy.value:.0f}"
+    if quality.exhaustive:
         told = (
             f"This is not an estimate: there are only {write_count(quality.n_rows)} different "
             f"inputs, and every one was checked. Always saying “{usual}” is right for {base} of "
@@ -147,7 +152,7 @@ def tell_seen(facts: Facts) -> str:
         return tell(f"{told} On rows that it has seen, a model looks better than it is.")
     if seen == 0:
         return tell(f"None of these {total} {nouns} is among those of training.")
-    exact = isinstance(facts.quality, ClassQuality) and facts.quality.exact
+    exact = isinstance(facts.quality, ClassificationQuality) and facts.quality.exhaustive
     less = "" if exact or seen < _FEW_SEEN * n else ": for new ones expect less"
     if seen == n:
         return tell(f"These are the {nouns} that the model was trained on{less}.")
@@ -156,23 +161,23 @@ def tell_seen(facts: Facts) -> str:
     return tell(f"{some} {verb} among those of training{less}.")
 
 
-def _write_stats(facts: Facts, quality: ClassQuality) -> str:
+def _write_stats(facts: Facts, quality: ClassificationQuality) -> str:
     items = []
-    if quality.exact:
-        items.append((f"{write_count(quality.n_right)} of {write_count(quality.n_rows)}",
+    if quality.exhaustive:
+        items.append((f"{write_count(quality.n_correct)} of {write_count(quality.n_rows)}",
                       "right, all inputs"))  # fmt: skip
     else:
         told = f"right ({write_range(quality.accuracy)})"
         items.append((write_per_cent(quality.accuracy.value), told))
     balanced = "balanced accuracy: the mean over the classes"
-    interval = "" if quality.exact else f" ({write_range(quality.balanced)})"
-    items.append((write_per_cent(quality.balanced.value), f"{balanced}{interval}"))
-    if quality.area is not None:
-        area = quality.area
+    interval = "" if quality.exhaustive else f" ({write_range(quality.balanced_accuracy)})"
+    items.append((write_per_cent(quality.balanced_accuracy.value), f"{balanced}{interval}"))
+    if quality.auc is not None:
+        area = quality.auc
         told = "area under the ROC curve"
         if not facts.is_binary:
             told += ", each class against the rest"
-        if not quality.exact:
+        if not quality.exhaustive:
             told += f" ({area.low:.2f} to {area.high:.2f})"
         items.append((_write_area(area.value), told))
     if facts.is_binary and facts.classes is not None:
@@ -180,14 +185,14 @@ def _write_stats(facts: Facts, quality: ClassQuality) -> str:
     return _write_items(items)
 
 
-def _tell_found(facts: Facts, quality: ClassQuality) -> list[tuple[str, str]]:
+def _tell_found(facts: Facts, quality: ClassificationQuality) -> list[tuple[str, str]]:
     assert facts.classes is not None  # noqa: S101 - asked of two classes
     told = []
     for c in (1, 0):
-        share = quality.found[c]
+        share = quality.recalls[c]
         if share is not None:
             name = tell(say_class(facts.classes.labels[c]))
-            interval = "" if quality.exact else f" ({write_range(share)})"
+            interval = "" if quality.exhaustive else f" ({write_range(share)})"
             told.append((write_per_cent(share.value), f"of “{name}” found{interval}"))
     return told
 
@@ -201,17 +206,17 @@ def _write_items(items: list[tuple[str, str]]) -> str:
     return f'<ul class="stats">{cells}</ul>'
 
 
-def _write_comparison(facts: Facts, quality: ClassQuality) -> str:
+def _write_comparison(facts: Facts, quality: ClassificationQuality) -> str:
     assert facts.classes is not None  # noqa: S101 - measured of classes
-    usual = say_class(facts.classes.labels[quality.usual])
+    usual = say_class(facts.classes.labels[quality.majority])
     name = "this network" if facts.card is None else "this card"
-    rows = [(name, quality.accuracy), (f"always “{usual}”", quality.baseline)]
-    if quality.exact:
+    rows = [(name, quality.accuracy), (f"always “{usual}”", quality.majority_accuracy)]
+    if quality.exhaustive:
         rows = [(name, _bare(estimate)) for name, estimate in rows]
         caption = "Share of right answers. Exact: all possible inputs, so there is no interval."
     else:
         caption = f"Share of right answers, with 95{chr(160)}% intervals (Wilson)."
-        if quality.accuracy.low <= quality.baseline.high:
+        if quality.accuracy.low <= quality.majority_accuracy.high:
             caption += " The intervals overlap: these rows do not tell the two apart."
     return _write_widths(rows, "Share of right answers", caption, shares=True)
 
@@ -235,30 +240,30 @@ def _write_widths(
 # ---- amounts at the top ----
 
 
-def _tell_amounts(facts: Facts, quality: list[AmountQuality]) -> str:
+def _tell_amounts(facts: Facts, quality: list[RegressionQuality]) -> str:
     first = quality[0]
     name = f" ({tell(first.name)})" if len(quality) > 1 else ""
     return (
-        f"<p>The 95{chr(160)}% interval of the mean error{name} is {write_interval(first.error)}. "
-        f"Always saying the middle value would be off by {shorten(first.baseline.value)}. "
+        f"<p>The 95{chr(160)}% interval of the mean error{name} is {write_interval(first.mae)}. "
+        f"Always saying the middle value would be off by {shorten(first.median_mae.value)}. "
         f"{tell_seen(facts)}</p>"
     )
 
 
-def _write_amount_stats(quality: AmountQuality) -> str:
+def _write_amount_stats(quality: RegressionQuality) -> str:
     items = []
     if quality.r2 is not None:
         told = f"R², the part of the variation that is explained ({write_interval(quality.r2)})"
         items.append((shorten(quality.r2.value), told))
-    items.append((shorten(quality.error.value), f"mean error ({write_interval(quality.error)})"))
-    told = f"root of the mean square ({write_interval(quality.root)})"
-    items.append((shorten(quality.root.value), told))
+    items.append((shorten(quality.mae.value), f"mean error ({write_interval(quality.mae)})"))
+    told = f"root of the mean square ({write_interval(quality.rmse)})"
+    items.append((shorten(quality.rmse.value), told))
     return _write_items(items)
 
 
-def _write_amount_comparison(quality: AmountQuality) -> str:
-    rows = [("this network", quality.error), ("always the median", quality.baseline)]
-    caption = f"Mean error, with 95{chr(160)}% intervals (rows drawn again 1000 times)."
+def _write_amount_comparison(quality: RegressionQuality) -> str:
+    rows = [("this network", quality.mae), ("always the median", quality.median_mae)]
+    caption = f"Mean error, with 95{chr(160)}% intervals."
     return _write_widths(rows, "Mean error", caption, shares=False)
 
 
@@ -272,7 +277,7 @@ def write_quality(facts: Facts) -> str:
         return ""
     figures = (
         _write_class_charts(facts, quality)
-        if isinstance(quality, ClassQuality)
+        if isinstance(quality, ClassificationQuality)
         else _write_amount_charts(facts, quality)
     )
     told = f"Measured on the {count(len(facts.rows), facts.words.noun)} of this report."
@@ -286,7 +291,7 @@ def _write_figure(svg: str, caption: str) -> str:
     return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
 
 
-def _write_class_charts(facts: Facts, quality: ClassQuality) -> list[str]:
+def _write_class_charts(facts: Facts, quality: ClassificationQuality) -> list[str]:
     assert facts.classes is not None  # noqa: S101 - measured of classes
     names = [say_class(label) for label in facts.classes.labels]
     figures = [_write_confusion(facts, quality, names)]
@@ -294,11 +299,8 @@ def _write_class_charts(facts: Facts, quality: ClassQuality) -> list[str]:
     if facts.is_binary:
         given = f"probability of {names[1]}"
         happened = f"share that is {names[1]}"
-    figures.append(
-        _write_figure(
-            draw_calibration(quality.calibration, given, happened), _tell_calibration(quality)
-        )
-    )
+    bins = () if quality.calibration is None else quality.calibration.bins
+    figures.append(_write_figure(draw_calibration(bins, given, happened), _tell_calibration(bins)))
     if facts.is_binary and facts.truth is not None:
         centre = facts.model.layers[-1].centre
         middle, unit = 0.0 if centre is None else float(centre[0]), float(facts.unit)
@@ -308,26 +310,27 @@ def _write_class_charts(facts: Facts, quality: ClassQuality) -> list[str]:
     return figures
 
 
-def _write_confusion(facts: Facts, quality: ClassQuality, names: list[str]) -> str:
-    wrong = quality.n_rows - quality.n_right
+def _write_confusion(facts: Facts, quality: ClassificationQuality, names: list[str]) -> str:
+    wrong = quality.n_rows - quality.n_correct
     total = write_count(quality.n_rows)
     told = f"{write_count(wrong)} of {total} are wrong" if wrong else f"All {total} are right"
     if len(names) == 2 and wrong:
-        a, b = int(quality.confusion[0, 1]), int(quality.confusion[1, 0])
+        a, b = quality.confusion[0][1], quality.confusion[1][0]
         told += (
             f": {write_count(a)} “{tell(names[0])}” called “{tell(names[1])}”, "
             f"{write_count(b)} the other way round"
         )
     caption = f"{told}. Areas are numbers of {tell(facts.words.noun)}s."
     if len(names) <= _MOST_DRAWN:
-        return _write_figure(draw_confusion(quality.confusion, names), caption)
+        return _write_figure(draw_confusion(np.array(quality.confusion), names), caption)
     pairs = _list_confused(quality, names)
     items = "".join(f"<li>{line}</li>" for line in pairs)
     return f"<div><h3>Most often confused</h3><p>{told}.</p><ol>{items}</ol></div>"
 
 
-def _list_confused(quality: ClassQuality, names: list[str]) -> list[str]:
-    wrong = quality.confusion - np.diag(np.diag(quality.confusion))
+def _list_confused(quality: ClassificationQuality, names: list[str]) -> list[str]:
+    counts = np.array(quality.confusion)
+    wrong = counts - np.diag(np.diag(counts))
     order = np.argsort(-wrong, axis=None, kind="stable")[:10]
     cells = [divmod(int(k), len(names)) for k in order]
     return [
@@ -337,9 +340,8 @@ def _list_confused(quality: ClassQuality, names: list[str]) -> list[str]:
     ]
 
 
-def _tell_calibration(quality: ClassQuality) -> str:
-    bins = quality.calibration
-    near = [one for one in bins if one.share.low <= one.probability <= one.share.high]
+def _tell_calibration(bins: Sequence[CalibrationBin]) -> str:
+    near = [one for one in bins if one.observed.low <= one.probability <= one.observed.high]
     n = len(bins)
     told = "On the dashed line a probability can be taken at its word; "
     if len(near) == n:
@@ -356,7 +358,7 @@ def _tell_scores(names: list[str]) -> str:
     )
 
 
-def _write_amount_charts(facts: Facts, quality: list[AmountQuality]) -> list[str]:
+def _write_amount_charts(facts: Facts, quality: list[RegressionQuality]) -> list[str]:
     assert facts.truth is not None  # noqa: S101 - measured
     n = len(facts.rows)
     step = max(n // _MOST_PAIRS, 1)
@@ -367,7 +369,7 @@ def _write_amount_charts(facts: Facts, quality: list[AmountQuality]) -> list[str
         shown = f"{write_count(len(said))} of {write_count(n)}" if step > 1 else write_count(n)
         told = "" if one.r2 is None else f"R² {shorten(one.r2.value)}, "
         caption = (
-            f"{told}mean error {shorten(one.error.value)} ({write_interval(one.error)}). On the "
+            f"{told}mean error {shorten(one.mae.value)} ({write_interval(one.mae)}). On the "
             f"dashed line the answer is right. {shown} {tell(facts.words.noun)}s."
         )
         figures.append(_write_figure(draw_pairs(said, truth, one.name), caption))

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from newron.evaluation import Estimate
 from newron.figures.metrics import clean
 from newron.model.output import Label
 from newron.reading.sentence import shorten
-from newron.report.measures import Estimate
 
 __all__ = [
     "count",

@@ -1,0 +1,72 @@
+"""How good models are: splits, intervals, baselines, comparisons, calibration."""
+
+from newron.evaluation.baselines import make_baselines
+from newron.evaluation.calibration import Calibration, CalibrationBin, measure_calibration
+from newron.evaluation.comparison import (
+    Comparison,
+    Ranking,
+    compare_classifiers,
+    compare_errors,
+    compare_folds,
+    compare_tables,
+    find_critical_difference,
+    rank_models,
+)
+from newron.evaluation.intervals import (
+    Estimate,
+    average_proportions,
+    bootstrap_means,
+    estimate_auc,
+    estimate_difference,
+    estimate_mean,
+    estimate_proportion,
+)
+from newron.evaluation.quality import (
+    ClassificationQuality,
+    RegressionQuality,
+    measure_classification,
+    measure_regression,
+)
+from newron.evaluation.splits import SplitPlan, choose_plan, make_folds, make_splits
+from newron.evaluation.validation import (
+    Evaluation,
+    Predictions,
+    cross_predict,
+    cross_validate,
+    evaluate,
+)
+
+__all__ = [
+    "Calibration",
+    "CalibrationBin",
+    "ClassificationQuality",
+    "Comparison",
+    "Estimate",
+    "Evaluation",
+    "Predictions",
+    "Ranking",
+    "RegressionQuality",
+    "SplitPlan",
+    "average_proportions",
+    "bootstrap_means",
+    "choose_plan",
+    "compare_classifiers",
+    "compare_errors",
+    "compare_folds",
+    "compare_tables",
+    "cross_predict",
+    "cross_validate",
+    "estimate_auc",
+    "estimate_difference",
+    "estimate_mean",
+    "estimate_proportion",
+    "evaluate",
+    "find_critical_difference",
+    "make_baselines",
+    "make_folds",
+    "make_splits",
+    "measure_calibration",
+    "measure_classification",
+    "measure_regression",
+    "rank_models",
+]

@@ -1,0 +1,40 @@
+"""What results of an evaluation share: they are plain values that can be written to a file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+__all__ = ["Result"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result of plain values: numbers, texts, and tuples and dicts of these."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON can write it.
+
+        Returns
+        -------
+        dict
+            Results within it are dicts too, tuples are lists, NaN is None.
+
+        Examples
+        --------
+        >>> from newron.evaluation import Estimate
+        >>> Estimate(0.5, 0.25, 0.75).to_dict()
+        {'value': 0.5, 'low': 0.25, 'high': 0.75}
+        """
+        return {field.name: _simplify(getattr(self, field.name)) for field in fields(self)}
+
+
+def _simplify(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _simplify(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {key: _simplify(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_simplify(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

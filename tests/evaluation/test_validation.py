@@ -1,0 +1,100 @@
+"""Models measured on rows that they were not trained on."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
+
+from newron import NewronClassifier
+from newron.errors import InputError
+from newron.evaluation import cross_predict, cross_validate, make_folds, make_splits
+from newron.evaluation.splits import SplitPlan
+
+
+def make_rows(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 2))
+    X[:, 0] += 2.0 * y
+    return X, y
+
+
+def test_every_row_is_predicted_once_in_folds():
+    X, y = make_rows()
+    calls = []
+    found = cross_predict(
+        {"model": LogisticRegression()}, X, y, make_folds(y, 3), lambda *call: calls.append(call)
+    )
+    assert sorted(found.index.tolist()) == list(range(60))
+    np.testing.assert_array_equal(found.truth, y[found.index])
+    assert found.probabilities["model"].shape == (60, 2)
+    assert calls == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_the_model_of_a_test_part_is_kept():
+    X, y = make_rows()
+    ((train, test),) = splits = make_splits(y, SplitPlan(test_size=0.25))
+    found = cross_predict({"model": LogisticRegression()}, X, y, splits)
+    same = LogisticRegression().fit(X[train], y[train])
+    np.testing.assert_array_equal(found.fitted.predict(X[test]), same.predict(X[test]))
+    np.testing.assert_array_equal(found.predicted["model"], same.predict(X[test]))
+
+
+def test_a_network_is_measured_beside_baselines_on_the_same_rows():
+    X, y = make_rows()
+    network = NewronClassifier(recipe="gradient", hidden_layer_sizes=(), n_jobs=1, random_state=0)
+    found = cross_validate(network, X, np.where(y, "yes", "no"), n_folds=3)
+    assert list(found.qualities) == ["model", "logistic regression", "constant"]
+    assert found.labels == ("no", "yes")
+    assert found.quality.accuracy.value > 0.7
+    assert found.qualities["constant"].accuracy.value == pytest.approx(0.5)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_values_are_measured_by_their_errors():
+    X, _ = make_rows(100)
+    y = 3.0 * X[:, 0] + 1.0
+    found = cross_validate(LinearRegression(), X, y, test_size=0.3)
+    assert (found.n_rows, found.n_splits, found.labels) == (30, 1, None)
+    assert list(found.qualities) == ["model", "ridge regression", "constant"]
+    assert found.quality.mae.value == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, lambda columns: columns])
+def test_tables_of_any_kind_are_split_by_rows(make):
+    X, y = make_rows(40)
+    table = X.tolist() if make is not pd.DataFrame and make is not pl.DataFrame else None
+    frame = make({"a": X[:, 0], "b": X[:, 1]}) if table is None else table
+    found = cross_validate(DummyClassifier(), frame, y)
+    assert found.qualities["logistic regression"].accuracy.value > 0.6
+
+
+def test_a_class_that_a_training_part_lacks_has_probability_zero():
+    y = np.array(["a", "b", "c"] * 6 + ["rare"])
+    X = np.arange(19.0)[:, None]
+    found = cross_predict({"model": DummyClassifier()}, X, y, make_folds(y, 3))
+    assert found.labels == ("a", "b", "c", "rare")
+    at = found.index.tolist().index(18)
+    assert found.probabilities["model"][at, 3] == 0.0
+
+
+def test_a_training_part_of_one_class_predicts_it():
+    y = np.array([0] * 5 + [1])
+    found = cross_predict({"m": LogisticRegression()}, np.zeros((6, 1)), y, [(np.arange(5), [5])])
+    assert found.predicted["m"].tolist() == [0]
+
+
+def test_a_classifier_without_probabilities_is_measured_by_its_classes():
+    X, y = make_rows()
+    found = cross_validate(Perceptron(), X, y)
+    assert found.quality.log_loss is None
+    assert found.qualities["constant"].log_loss is not None
+
+
+def test_too_few_rows_are_an_error():
+    with pytest.raises(InputError, match="got 4 rows, too few"):
+        cross_validate(DummyClassifier(), np.zeros((4, 1)), [0, 1, 0, 1])
