@@ -5,7 +5,12 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.cpp cpp/core/*)
 PYTEST_WORKERS ?= auto
 
-.PHONY: demo test check lint types imports sanitize tests format stubs wheel speed clean
+# Coverage costs under a tenth with slipcover; its plugin is loaded before pytest can rewrite it.
+COVERED := -m slipcover --source src/newron --json --out build/coverage.json \
+	-m pytest -W ignore::pytest.PytestAssertRewriteWarning
+
+.PHONY: demo test check lint types imports sanitize tests coverage test-lowest format stubs \
+	public-api hooks wheel speed clean
 
 demo: $(VENV)/base.done
 	$(BIN)/python -m newron demo --force
@@ -43,7 +48,19 @@ sanitize: $(VENV)/test.done
 	scripts/sanitize address,undefined & first=$$!; scripts/sanitize thread && wait $$first
 
 tests: $(VENV)/test.done
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist worksteal
+	@mkdir -p build
+	$(BIN)/python $(COVERED) -n $(PYTEST_WORKERS) --dist worksteal
+	@$(BIN)/python scripts/show_coverage build/coverage.json
+
+# The lines that no test ran, file by file; TESTS narrows what is run.
+coverage: $(VENV)/test.done
+	@mkdir -p build
+	$(BIN)/python $(COVERED) -n $(PYTEST_WORKERS) --dist worksteal $(TESTS)
+	@$(BIN)/python scripts/show_coverage --lines build/coverage.json
+
+# The core tests with the lowest versions of the dependencies that pyproject.toml allows.
+test-lowest:
+	PYTHON=$(PYTHON) scripts/test_lowest
 
 format: $(VENV)/test.done
 	$(BIN)/ruff check --fix .
@@ -53,6 +70,15 @@ format: $(VENV)/test.done
 # The types of the compiled module, for mypy and editors.
 stubs: $(VENV)/test.done
 	scripts/write_stubs
+
+# The list of public names, after one was added or removed on purpose.
+public-api: $(VENV)/test.done
+	$(BIN)/python scripts/write_public_api
+
+# Run the quick checks before every commit.
+hooks: $(VENV)/test.done
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pre-commit>=4"
+	$(BIN)/pre-commit install
 
 wheel: $(VENV)/test.done
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .

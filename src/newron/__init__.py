@@ -1,8 +1,11 @@
 """newron: neural networks that can be read.
 
-The public names, and nothing else, imported when they are first named: so the command
-line can tell its help before NumPy is there. ``newron.load`` and ``newron.Model`` need
-NumPy alone; the estimators need scikit-learn and the compiled core.
+Public names and subpackages, imported when they are first used: so the command line can
+print its help before NumPy is loaded. ``newron.load`` and ``newron.Model`` need NumPy alone;
+the estimators need scikit-learn and the compiled core.
+
+The public interface is what ``__all__`` of this package and of its subpackages lists (see
+``dir(newron)``); anything else may change without notice.
 """
 
 from importlib import import_module
@@ -20,6 +23,20 @@ from newron.errors import (
 )
 
 if TYPE_CHECKING:
+    from newron import (
+        construct,
+        datasets,
+        errors,
+        estimators,
+        evaluation,
+        exports,
+        figures,
+        model,
+        reading,
+        report,
+        rules,
+        search,
+    )
     from newron.estimators import NewronClassifier, NewronRegressor
     from newron.model import Model, load
     from newron.training.architecture import PRESETS
@@ -37,22 +54,49 @@ __all__ = [
     "NewronWarning",
     "TrainingError",
     "__version__",
+    "construct",
+    "datasets",
+    "errors",
+    "estimators",
+    "evaluation",
+    "exports",
+    "figures",
     "load",
+    "model",
+    "reading",
+    "report",
+    "rules",
+    "search",
 ]
+
+_SUBPACKAGES = (
+    "construct",
+    "datasets",
+    "errors",
+    "estimators",
+    "evaluation",
+    "exports",
+    "figures",
+    "model",
+    "reading",
+    "report",
+    "rules",
+    "search",
+)
+_LAZY = {
+    "Model": "newron.model",
+    "NewronClassifier": "newron.estimators",
+    "NewronRegressor": "newron.estimators",
+    "PRESETS": "newron.training.architecture",
+    "load": "newron.model",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Model", "load", "model"):
-        model = import_module("newron.model")
-        return model if name == "model" else getattr(model, name)
-    if name in ("NewronClassifier", "NewronRegressor"):
-        from newron import estimators
-
-        return getattr(estimators, name)
-    if name == "PRESETS":
-        from newron.training.architecture import PRESETS
-
-        return PRESETS
+    if name in _SUBPACKAGES:
+        return import_module(f"newron.{name}")
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'newron' has no attribute {name!r}")
 
 

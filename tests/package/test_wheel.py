@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import newron
+
 ROOT = Path(__file__).parents[2]
 
 FIT = """
@@ -28,7 +30,7 @@ def test_a_wheel_installs_into_an_empty_environment_and_fits(tmp_path):
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(copy)]
     subprocess.run(build, check=True)
-    (wheel,) = tmp_path.glob("newron_ian-*.whl")
+    (wheel,) = tmp_path.glob(f"newron_ian-{newron.__version__}-*.whl")
     venv.create(tmp_path / "env", with_pip=True)
     binaries = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin")
     install = [binaries / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]

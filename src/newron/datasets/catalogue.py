@@ -21,22 +21,26 @@ DATA: Traversable = files("newron.datasets") / "data"
 
 @dataclass(frozen=True)
 class Entry:
-    """What the catalogue says of one set; a column that it does not name is a number."""
+    """One set of the catalogue; a column that it does not name is a number."""
 
     name: str
     source: Source
     note: str
     categories: frozenset[str]
     numbers: Mapping[str, Mapping[str, int]]
-    gaps: Mapping[str, str]
+    missing: Mapping[str, str]  # how the source marks a missing value, by column
 
     def get_kind(self, column: str) -> Kind:
-        """Tell whether a column is a category or a number."""
+        """Return whether a column holds categories or numbers."""
         return "category" if column in self.categories else "number"
 
 
 def names() -> tuple[str, ...]:
-    """Name all data sets, in the order of the paper's table.
+    """Return the names of all data sets, in the order of the paper's table.
+
+    Returns
+    -------
+    tuple of str
 
     Examples
     --------
@@ -48,7 +52,7 @@ def names() -> tuple[str, ...]:
 
 
 def find_entry(name: str) -> Entry:
-    """Give the entry of a set, or say which names are like it."""
+    """Return the entry of a set; the error of an unknown name lists those like it."""
     entries = _read_catalogue()
     if not isinstance(name, str) or name not in entries:
         close = get_close_matches(str(name).lower(), entries)
@@ -64,12 +68,12 @@ def _read_catalogue() -> dict[str, Entry]:
 
 
 def _read_entry(name: str, item: dict[str, Any]) -> Entry:
-    told = ("title", "page", "licence", "citation", "copy")
+    texts = ("title", "page", "licence", "citation", "copy")
     return Entry(
         name=name,
-        source=Source(donors=tuple(item["donors"]), **{key: item[key] for key in told}),
+        source=Source(donors=tuple(item["donors"]), **{key: item[key] for key in texts}),
         note=item["note"],
         categories=frozenset(item.get("categories", ())),
         numbers=item.get("numbers", {}),
-        gaps=item.get("gaps", {}),
+        missing=item.get("gaps", {}),
     )

@@ -19,7 +19,7 @@ Kind = Literal["category", "number"]
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set comes from, and what its licence asks us to name.
+    """Where a data set comes from, and what its licence requires to be named.
 
     Attributes
     ----------
@@ -35,6 +35,13 @@ class Source:
         How to cite the set.
     copy : str
         Where the shipped copy was taken from.
+
+    Examples
+    --------
+    >>> from newron import datasets
+    >>> source = datasets.load("heart").source
+    >>> source.title, source.licence
+    ('Statlog (Heart)', 'CC BY 4.0')
     """
 
     title: str
@@ -48,7 +55,7 @@ class Source:
 # Two tables are not simply equal or not, so data sets are compared by identity.
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A data set as ``load`` gives it.
+    """A data set as ``load`` returns it.
 
     Attributes
     ----------
@@ -56,17 +63,23 @@ class Dataset:
         The paper's short name.
     X : pandas.DataFrame
         The features. Categories have the dtype ``category``, numbers ``int64`` or
-        ``float64``; gaps are missing values.
+        ``float64``; missing values are NaN.
     y : pandas.Series
         The classes, as the source writes them.
     kinds : dict
         ``"category"`` or ``"number"`` for each column of X.
     train, test : ndarray or None
-        The rows of the official parts; None without parts, or if one part was asked for.
+        The rows of the official parts; None without parts, or if one part was requested.
     source : Source
         Donors, page and licence.
     note : str
         What the classes mean, and what to know before using the set.
+
+    Examples
+    --------
+    >>> from newron import datasets
+    >>> datasets.load("iris")
+    <Dataset iris: 150 rows, 4 numbers, 0 categories, 3 classes>
     """
 
     name: str

@@ -20,7 +20,7 @@ _ROWS = 1000
 
 _Floats = NDArray[np.float64]
 
-# The paper prints xor as x₁ > 0 ∧ x₂ > 0, but tells of opposite quadrants with the same
+# The paper prints xor as x₁ > 0 ∧ x₂ > 0, but describes opposite quadrants with the same
 # label, and its 53 % of logistic regression is that of the exclusive or (see the docs).
 DRAWN: dict[str, Callable[[_Floats, _Floats], NDArray[np.bool_]]] = {
     "bisector": lambda x1, x2: x1 > x2,

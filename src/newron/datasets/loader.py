@@ -30,7 +30,7 @@ def load(name: str, *, part: Literal["train", "test"] | None = None, seed: int =
     name : str
         One of ``names()``.
     part : {"train", "test"}, optional
-        Give the rows of this official part only; adult, image and the MONK's have parts.
+        Return the rows of this official part only; adult, image and the MONK's have parts.
     seed : int, default=0
         The seed of the drawn sets: bisector, xor, parabola and circle. Others ignore it.
 
@@ -81,7 +81,7 @@ def _require_pandas() -> None:
 
 
 def _split_off(table: pd.DataFrame) -> tuple[_Rows | None, _Rows | None]:
-    """Take the column of the parts out of the table and give the rows of each part."""
+    """Take the column of the parts out of the table; return the row numbers of each part."""
     if "part" not in table:
         return None, None
     part = table.pop("part")

@@ -20,7 +20,7 @@ def read_table(entry: Entry) -> pd.DataFrame:
     import pandas as pd
 
     with (DATA / f"{entry.name}.csv.gz").open("rb") as file:
-        # All is read as text, and only an empty field is a gap: pandas takes NA for one.
+        # All is read as text, and only an empty field is missing: pandas takes NA for one too.
         texts = pd.read_csv(
             file, compression="gzip", dtype=str, keep_default_na=False, na_values=[""]
         )
@@ -37,14 +37,14 @@ def _read_column(texts: pd.Series[Any], entry: Entry) -> pd.Series[Any]:
         return _read_category(texts)
     if name in entry.numbers:
         return texts.map(entry.numbers[name]).astype("int64")
-    if name in entry.gaps:
+    if name in entry.missing:
         # A mark such as 0 is a number in other columns.
-        texts = texts.mask(texts == entry.gaps[name])
+        texts = texts.mask(texts == entry.missing[name])
     return _read_number(texts)
 
 
 def _read_number(texts: pd.Series[Any]) -> pd.Series[Any]:
-    """Give int64 if all values are whole, else float64."""
+    """Return int64 if all values are whole, else float64."""
     numbers = texts.astype("float64")
     whole = bool((numbers % 1 == 0).all())
     return numbers.astype("int64") if whole else numbers
@@ -61,7 +61,7 @@ def _read_target(texts: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _read_labels(texts: pd.Series[Any]) -> dict[str, Any]:
-    """Give each word its label: whole numbers if all words are, such as 4.0."""
+    """Return the label of each word: whole numbers if all words are, such as 4.0."""
     words = [str(word) for word in texts.dropna().unique()]
     try:
         numbers = {word: float(word) for word in words}

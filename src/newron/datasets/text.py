@@ -15,9 +15,9 @@ Row = list[str]
 
 
 def read_text(name: str, *, part: str | None = None, seed: int = 0) -> list[Row]:
-    """Give a data set as rows of text, the names of its columns first.
+    """Return a data set as rows of text, the names of its columns first.
 
-    The target is the last column; an empty text is a gap. Otherwise as
+    The target is the last column; an empty text is a missing value. Otherwise as
     :func:`newron.datasets.load`.
 
     Examples
@@ -48,8 +48,8 @@ def _read_packed(entry: Entry) -> list[Row]:
 def _write(cell: str, name: str, entry: Entry) -> str:
     if name in entry.numbers:
         return str(entry.numbers[name][cell])
-    # The source writes whole numbers as 70.0, and some gaps as 0.
-    return "" if entry.gaps.get(name) == cell else cell.removesuffix(".0")
+    # The source writes whole numbers as 70.0, and some missing values as 0.
+    return "" if entry.missing.get(name) == cell else cell.removesuffix(".0")
 
 
 def _take_part(rows: list[Row], name: str, part: str | None) -> list[Row]:
