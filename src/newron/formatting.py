@@ -61,7 +61,7 @@ _ASCII = str.maketrans(
 )  # fmt: skip
 
 # What needs no quotes: what the grammar of rules does not use itself.
-_PLAIN = re.compile(r"[^\W\d](?:[^\"\s;:—\[\]{}<>=≥≤≠,]| (?! |$))*")
+_PLAIN = re.compile(r"[^\W\d](?:[^\"\s;:—\[\]{}<>=≥≤≠!,]| (?! |$))*")
 _RESERVED = re.compile(
     r"\b(if|then|otherwise|and|or|not|in|of|at|exactly|between|always|never|missing|sum|points|"
     r"start|highest|least|most|all|any|none|counts|true|false|class|let|be|to)\b",

@@ -20,11 +20,12 @@ from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
+from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.rules.axis import Axis, make_axes
 from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
 
-__all__ = ["Circuit", "Term", "find_boundaries", "read_circuit", "read_mask"]
+__all__ = ["Circuit", "Term", "find_boundaries", "measure_rounding", "read_circuit", "read_mask"]
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,40 @@ def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
     for j in range(last.n_neurons):
         constant = _read_output(last, j, given, neurons, terms)
         constants.append(constant)
-    kept = [Term(node, tuple(weights)) for node, weights in terms.items() if any(weights)]
-    return Circuit(given, tuple(kept), tuple(constants), last.divisors is not None)
+    exact = _adds_exactly(model)
+    # Weights that cancel each other may leave something where sums are rounded.
+    kept = [
+        Term(node, tuple(weights)) for node, weights in terms.items() if any(weights) or not exact
+    ]
+    return Circuit(given, tuple(kept), tuple(constants), exact)
+
+
+def _adds_exactly(model: Model) -> bool:
+    """Tell whether scores are compared, or given, as if they were not rounded.
+
+    Several scores that are divided by one number keep their order; by several numbers, as
+    means of unequally many functions are, two that differ may be rounded to one.
+    """
+    divisors = model.layers[-1].divisors
+    if divisors is None:
+        return False
+    return not isinstance(model.output, Classes) or bool((divisors == divisors[0]).all())
+
+
+def measure_rounding(layer: Layer) -> Floats:
+    """Give how far the sums of a last layer may lie from exact ones, at most.
+
+    Each of n additions rounds what cannot be more than all weights together; and a weight
+    is told by a decimal that may be half a unit in the last place away.
+    """
+    alpha = np.ones(len(layer.source)) if layer.alpha is None else np.abs(layer.alpha)
+    out = np.zeros(layer.n_neurons)
+    for j, (first, end) in enumerate(pairwise(layer.begin.tolist())):
+        own = alpha[first:end]
+        size = np.maximum(own, 1.0).prod() if layer.aggregation == "product" else own.sum()
+        centre = 0.0 if layer.centre is None else abs(float(layer.centre[j]))
+        out[j] = (end - first + 4) * 2.0**-52 * (float(size) + centre)
+    return out
 
 
 def check_crisp(model: Model) -> None:

@@ -79,13 +79,15 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         if form == "rules":
             raise ModelError("a network of amounts adds up points: use form='points'")
         return RuleSet(model, circuit.axes, points, "points")
-    if not points.terms and form != "points":
+    if not points.terms and form != "points" and circuit.exact:
         sums = np.array([points.constants], dtype=object)
         outcome = int(decide(model.output, sums)[0])
         return RuleSet(model, circuit.axes, DecisionList((), outcome), "list", minimal=True)
     found = [Candidate(points, "points", False)]
     if form != "points":
         found += _list_shorter(model, circuit, points, seconds)
+    if not circuit.exact:
+        found = _drop_refuted(model, circuit, found)
     if form == "rules":
         found = [c for c in found if isinstance(c.body, DecisionList)]
         if not found:
@@ -100,6 +102,17 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         if measure_length(c.body) == least
     ]
     return min(made, key=lambda one: _measure_taste(*one))[0]
+
+
+def _drop_refuted(model: Model, circuit: Circuit, found: list[Candidate]) -> list[Candidate]:
+    """Keep what equals a network that rounds its sums, as far as that can be found out."""
+    equal = [RuleSet(model, circuit.axes, c.body, c.form).proof.equal for c in found]
+    kept = [c for c, shown in zip(found, equal, strict=True) if shown is not False]
+    if not kept:
+        raise ModelError(
+            "the network rounds its sums, and no points have the same: use form='rules'"
+        )
+    return kept
 
 
 def _measure_taste(rules: RuleSet, body: Body) -> tuple[int, int, bool, int]:
@@ -126,13 +139,13 @@ def _list_shorter(
     if counted is not None:
         yield replace(counted, body=drop_dead(algebra, counted.body, model.output))
     nodes = [term.node for term in circuit.terms]
-    ways = [(make_cards(circuit.axes, nodes), _MOST_LEVELS)]
     flat = make_flat_cards(circuit.axes, nodes)
-    if flat != ways[0][0]:
-        ways.append((flat, _MOST_CELLS))
+    ways = [(make_cards(circuit.axes, nodes), _MOST_LEVELS), (flat, _MOST_CELLS)]
+    if flat == ways[0][0] or not circuit.exact:
+        del ways[0]
     for cards, limit in ways:
         left = max(end - time.monotonic(), 0.5)
-        table = make_table(circuit, cards, model.output, limit, left / 2)
+        table = make_table(circuit, cards, model, limit, left / 2)
         if table is None:
             continue
         small = merge_levels(table)

@@ -32,10 +32,18 @@ from newron.rules.body import (
     decide,
     sum_points,
 )
-from newron.rules.circuit import Circuit, find_boundaries, read_circuit
+from newron.rules.circuit import Circuit, find_boundaries, measure_rounding, read_circuit
 from newron.rules.node import CellRows, Node, read_columns
 from newron.rules.parsing import parse_rules
-from newron.rules.table import Card, Levels, make_cards, make_flat_cards, sweep
+from newron.rules.table import (
+    Card,
+    Levels,
+    make_cards,
+    make_flat_cards,
+    make_rows,
+    place_levels,
+    sweep,
+)
 
 __all__ = ["Proof", "prove"]
 
@@ -43,6 +51,7 @@ _MOST_ENUMERATED = 1_000_000
 _CHUNK = 100_000
 _MOST_JOINT = 200_000  # combinations of cells of one group of columns
 _MOST_SWEPT = 300_000
+_FAR = np.int8(2)
 
 
 @dataclass(frozen=True)
@@ -155,7 +164,7 @@ class _Prover:
 
     def _refute(self, cells: Sequence[int], method: str) -> Proof:
         """Give the counterexample, as the network itself and the rules see it."""
-        row = self._make_rows(np.array([cells]))
+        row = make_rows(self.axes, np.array([cells]))
         rows = CellRows(self.axes, np.array([cells]))
         network = self.output.predict(self.model.score_rows(row))[0]
         if isinstance(self.output, Classes):
@@ -173,44 +182,39 @@ class _Prover:
             return self._tell(None, method, note=note)
         return self._tell(False, method, counterexample=found, said=(rules, network))
 
-    def _make_rows(self, cells: NDArray[np.intp]) -> NDArray[np.float64]:
-        columns = [axis.representatives[cells[:, i]] for i, axis in enumerate(self.axes)]
-        return np.stack(columns, axis=1)
-
     # ---- enumeration ----
 
     def _enumerate(self, cards: Sequence[Card]) -> Proof:
         shape = [len(card.levels) for card in cards]
-        firsts = [
-            np.array([(mask & -mask).bit_length() - 1 for mask in card.levels]) for card in cards
-        ]
         total = math.prod(shape)
+        rounded = False
         for first in range(0, total, _CHUNK):
             levels = np.unravel_index(np.arange(first, min(first + _CHUNK, total)), shape or [1])
-            cells = np.zeros((len(levels[0]), len(self.axes)), np.intp)
-            for card, places, level in zip(cards, firsts, levels, strict=False):
-                assert card.column is not None  # noqa: S101 - flat cards are columns
-                cells[:, card.column] = places[level]
-            wrong = self._differ(cells)
-            if wrong.any():
-                return self._refute(cells[int(np.argmax(wrong))].tolist(), "enumeration")
+            cells = place_levels(self.axes, cards, np.stack(levels, axis=1))
+            far = self._compare(cells)
+            if far.max() == _FAR:
+                return self._refute(cells[int(np.argmax(far))].tolist(), "enumeration")
+            rounded |= bool(far.any())
             if first + _CHUNK < total and time.monotonic() - self.begin > self.seconds:
                 return self._tell(None, "enumeration", note=self._tell_timeout())
-        if self.circuit.exact or isinstance(self.output, Classes):
+        if not rounded:
             return self._tell(True, "enumeration")
-        return self._tell(True, "enumeration", note="Amounts agree to 12 digits.")
+        most = float(measure_rounding(self.model.layers[-1]).max())
+        note = f"the sums agree but for the rounding of the network's own, up to {most:.2g}"
+        return self._tell(None, "enumeration", note=note)
 
-    def _differ(self, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell where the network itself and the rules differ."""
-        scores = self.model.score_rows(self._make_rows(cells))
+    def _compare(self, cells: NDArray[np.intp]) -> NDArray[np.int8]:
+        """Tell where network and rules differ: not, by the rounding of a sum, or further."""
+        scores = self.model.score_rows(make_rows(self.axes, cells))
         rows = CellRows(self.axes, cells)
         if isinstance(self.output, Classes):
             said = choose_classes(self.body, self.output, rows)
-            return np.asarray(self.output.choose(scores) != said)
+            return np.asarray(_FAR * (self.output.choose(scores) != said), np.int8)
         assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
         sums = add_amounts(self.body, rows)
-        far = 0.0 if self.circuit.exact else 1e-12
-        return np.asarray((np.abs(sums - scores) > far * (1.0 + np.abs(scores))).any(axis=1))
+        rounding = 0.0 if self.circuit.exact else measure_rounding(self.model.layers[-1])
+        far = (sums != scores) + np.asarray(np.abs(sums - scores) > rounding, np.int8)
+        return np.asarray(far.max(axis=1), np.int8)
 
     def _tell_timeout(self) -> str:
         return f"the check did not finish in {self.seconds:g} s"

@@ -17,13 +17,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.model.output import Output
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
 from newron.rules.axis import Axis
 from newron.rules.body import decide, sum_points
 from newron.rules.circuit import Circuit
 from newron.rules.node import Algebra, Const, Count, Literal, Node
 
-__all__ = ["Card", "LevelTable", "make_cards", "make_flat_cards", "make_table", "merge_levels"]
+__all__ = [
+    "Card",
+    "LevelTable",
+    "make_cards",
+    "make_flat_cards",
+    "make_rows",
+    "make_table",
+    "merge_levels",
+    "place_levels",
+]
 
 _MOST_STATES = 300_000
 _DONT_CARE = -1
@@ -168,16 +178,23 @@ def _make_column_card(axis: Axis, column: int, masks: Iterable[int]) -> Card:
 
 
 def make_table(
-    circuit: Circuit, cards: Sequence[Card], output: Output, limit: int, seconds: float
+    circuit: Circuit, cards: Sequence[Card], model: Model, limit: int, seconds: float
 ) -> LevelTable | None:
-    """Give the table over the levels of cards; None if it has more entries than ``limit``."""
+    """Give the table over the levels of cards; None if it has more entries than ``limit``.
+
+    Where the network rounds its sums, the cards are columns, and it is asked itself.
+    """
     shape = [len(card.levels) for card in cards]
     if math.prod(shape) > limit or not cards:
         return None
     levels = np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1)
-    sums, _ = sum_points(circuit.terms, circuit.constants, Levels(cards, levels))
-    classes = decide(output, sums).astype(np.int16)
-    table = classes.reshape(shape)
+    if circuit.exact:
+        sums, _ = sum_points(circuit.terms, circuit.constants, Levels(cards, levels))
+        classes = decide(model.output, sums)
+    else:
+        rows = make_rows(circuit.axes, place_levels(circuit.axes, cards, levels))
+        classes = model.output.choose(model.score_rows(rows))
+    table = classes.astype(np.int16).reshape(shape)
     # Columns are free of each other; counts are not.
     counted = any(card.column is None for card in cards)
     reached = find_reachable(circuit.axes, cards, seconds) if counted else None
@@ -185,6 +202,22 @@ def make_table(
         table = np.where(reached, table, _DONT_CARE).astype(np.int16)
     merged = tuple(tuple((level,) for level in range(n)) for n in shape)
     return LevelTable(tuple(cards), table, merged)
+
+
+def place_levels(axes: Sequence[Axis], cards: Sequence[Card], levels: Ints) -> Ints:
+    """Give cells of all columns for levels of those that are cards; elsewhere the first."""
+    cells = np.zeros((len(levels), len(axes)), np.intp)
+    for a, card in enumerate(cards):
+        assert card.column is not None  # noqa: S101 - flat cards are columns
+        firsts = np.array([(mask & -mask).bit_length() - 1 for mask in card.levels])
+        cells[:, card.column] = firsts[levels[:, a]]
+    return cells
+
+
+def make_rows(axes: Sequence[Axis], cells: Ints) -> Floats:
+    """Give a row of values for each row of cells."""
+    columns = [axis.representatives[cells[:, i]] for i, axis in enumerate(axes)]
+    return np.stack(columns, axis=1)
 
 
 class Levels:
