@@ -420,9 +420,9 @@ def quote(name: str, *, value: bool = False) -> str:
     >>> quote("chest pain"), quote("a or b"), quote("yes", value=True)
     ('chest pain', '"a or b"', 'yes')
     """
-    plain = _PLAIN.fullmatch(name) and not _RESERVED.search(name)
+    plain = name.isprintable() and _PLAIN.fullmatch(name) and not _RESERVED.search(name)
     if value and ("(" in name or ")" in name):
-        plain = None  # "c = b)" could be the end of a bracket
+        plain = False  # "c = b)" could be the end of a bracket
     if plain and (value or not _NAMES_OF_GROUPS.fullmatch(name)):
         return name
     return json.dumps(name, ensure_ascii=False)

@@ -338,8 +338,10 @@ class TestChecks:
         with pytest.raises(ModelError, match=message):
             Column("colour", 0.0, 1.0, **changes)
 
-    def test_true_and_one_are_two_categories(self):
-        assert Column("c", 0.0, 1.0, categories=(True, 1)).n_categories == 2
+    @pytest.mark.parametrize("labels", [(True, 1), (0, False), (1, 1.0)])
+    def test_categories_that_no_table_tells_apart_are_refused(self, labels):
+        with pytest.raises(ModelError, match="expected categories that differ"):
+            Column("c", 0.0, 1.0, categories=labels)
 
     def test_levels_do_not_change(self):
         layer = make_colours("sigmoid", [0.1] * 3, 0).layers[0]

@@ -53,6 +53,8 @@ UNITS = ("years", "mg/dl", "%", "°C")
 
 PLACES = (-1.5, -1.0, 0.0, 0.1, 0.1, 0.5, 1.0, 1e-320, 0.30000000000000004)
 DECIMALS = (0.1, 0.2, 0.3, -0.1, -0.2, -0.3, 0.7, -1.1)
+ROUNDED = (1 / 3, 2 / 3, -1 / 3, 1e-17, 1.0)
+FAR = (1e16, 1.0, -1e16, -1.0, 0.5)
 WHOLE = (-3.0, -2.0, -1.0, -1.0, 1.0, 1.0, 1.0, 2.0, 3.0)
 
 
@@ -69,6 +71,7 @@ class Wishes:
     last: tuple[str, ...] = ("sum", "sum", "sum", "sum", "sum", "mean", "min", "max", "product")
     outputs: tuple[str, ...] = ("binary", "binary", "many", "amounts")
     places: tuple[float, ...] = PLACES  # thresholds of real numbers
+    rounded: bool = False  # whether weights may have sums that float64 rounds
 
 
 @cache
@@ -185,7 +188,7 @@ def _make_layer(rng, schema, width, signals, wishes, *, last):
         source,
         w.reshape(n, 1),
         np.array(b).reshape(n, 1),
-        alpha=_draw_weights(rng, n, aggregation) if last else None,
+        alpha=_draw_weights(rng, n, aggregation, wishes) if last else None,
         centre=centre,
         missing=rng.integers(0, 2, n).astype(float),
         levels=levels,
@@ -209,7 +212,11 @@ def _draw_level(rng, signal, w):
     return round(float(values[k] + values[k - 1]) / 2, 3)
 
 
-def _draw_weights(rng, n, aggregation):
+def _draw_weights(rng, n, aggregation, wishes):
+    if wishes.rounded and rng.random() < 0.6:
+        kind = rng.integers(4)
+        choices = {1: ROUNDED, 2: FAR, 3: DECIMALS}
+        return rng.normal(size=n) if kind == 0 else rng.choice(choices[int(kind)], n)
     # Products of decimals are rounded: these get whole numbers.
     kind = 2 if aggregation == "product" else rng.integers(5)
     if kind == 0:

@@ -9,6 +9,8 @@ import pytest
 
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.rules import extract, proof, prove
+from newron.rules.circuit import read_circuit
+from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
 
 from .mutations import mutate
@@ -247,7 +249,8 @@ def test_rounding_is_never_hidden(monkeypatch, method):
     model = make_rounded()
     assert model.layers[-1].divisors is None
     rows = make_rows(model)
-    text = extract(model, form="points").to_text()
+    circuit = read_circuit(model)
+    text = RuleSet(model, circuit.axes, make_points(circuit), "points").to_text()
     same = (RuleSet.parse(text, model).predict(rows) == model.predict(rows)).all()
     assert not same
     force(monkeypatch, method)

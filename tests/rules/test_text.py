@@ -10,6 +10,8 @@ from newron.errors import InputError
 from newron.formatting import format_fraction
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.rules import extract, prove
+from newron.rules.circuit import read_circuit
+from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
 
 from .networks import Wishes, make_layer, make_model, make_monk2, make_rows, make_score, make_step
@@ -50,7 +52,8 @@ def test_weights_of_many_digits_keep_them():
         1, [0, 0, 0], [0, 0, 1], [1.0] * 3, [1.0, 1.0, 2.0], alpha=[1.0, -1e-30, -1.0]
     )
     model = Model(Schema(columns), [last], Classes(("well", "ill")))
-    rules = extract(model, form="points")
+    circuit = read_circuit(model)
+    rules = RuleSet(model, circuit.axes, make_points(circuit), "points")
     again = RuleSet.parse(rules.to_text(), model)
     rows = make_rows(model)
     assert np.array_equal(again.predict(rows), rules.predict(rows))

@@ -47,7 +47,9 @@ class Classes:
     def array(self) -> NDArray[Any]:
         """The labels as an array."""
         kinds = {type(label) for label in self.labels}
-        labels = np.array(self.labels, dtype=None if len(kinds) == 1 else object)
+        # NumPy's own texts lose what comes after their last character that is not NUL.
+        cut = any(isinstance(label, str) and label.endswith("\0") for label in self.labels)
+        labels = np.array(self.labels, dtype=object if cut or len(kinds) > 1 else None)
         labels.flags.writeable = False
         return labels
 

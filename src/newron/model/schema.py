@@ -116,7 +116,7 @@ class Column:
             raise ModelError(f"column {self.name!r}: categories have no values and no rank scale")
         if not all(isinstance(label, str | int | float) for label in labels):
             raise ModelError(f"column {self.name!r}: expected labels that are text or numbers")
-        if len({(isinstance(label, bool), label) for label in labels}) != len(labels):
+        if len(set(labels)) != len(labels):  # no table can tell True from 1
             raise ModelError(f"column {self.name!r}: expected categories that differ")
 
     @property

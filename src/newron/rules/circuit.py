@@ -27,6 +27,8 @@ from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
 
 __all__ = ["Circuit", "Term", "find_boundaries", "measure_rounding", "read_circuit", "read_mask"]
 
+_MOST_CROSSED = 2.0**50  # fractions of smaller products differ by more than rounding
+
 
 @dataclass(frozen=True)
 class Term:
@@ -84,13 +86,19 @@ def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
 def _adds_exactly(model: Model) -> bool:
     """Tell whether scores are compared, or given, as if they were not rounded.
 
-    Several scores that are divided by one number keep their order; by several numbers, as
-    means of unequally many functions are, two that differ may be rounded to one.
+    Several scores that are divided by one number keep their order. Those that are divided by
+    several, as means of unequally many functions are, keep it where a/m and b/n differ by
+    more than rounding: where a·n and b·m are small.
     """
-    divisors = model.layers[-1].divisors
-    if divisors is None:
+    last = model.layers[-1]
+    if last.divisors is None:
         return False
-    return not isinstance(model.output, Classes) or bool((divisors == divisors[0]).all())
+    if not isinstance(model.output, Classes) or (last.divisors == last.divisors[0]).all():
+        return True
+    sizes = np.zeros(last.n_neurons) if last.scaled.centre is None else np.abs(last.scaled.centre)
+    weights = last.scaled.alpha
+    np.add.at(sizes, last.target, 1.0 if weights is None else np.abs(weights))
+    return bool(sizes.max() * np.diff(last.begin).max() < _MOST_CROSSED)
 
 
 def measure_rounding(layer: Layer) -> Floats:

@@ -84,8 +84,10 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         outcome = int(decide(model.output, sums)[0])
         return RuleSet(model, circuit.axes, DecisionList((), outcome), "list", minimal=True)
     found = [Candidate(points, "points", False)]
-    if form != "points":
+    if form != "points" or not circuit.exact:
         found += _list_shorter(model, circuit, points, seconds)
+    if form == "points":
+        found = [c for c in found if isinstance(c.body, Points)]
     if not circuit.exact:
         found = _drop_refuted(model, circuit, found)
     if form == "rules":

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
+from newron.model.output import Classes
 from newron.rules.axis import Axis
 from newron.rules.body import decide, sum_points
 from newron.rules.circuit import Circuit
@@ -193,6 +194,7 @@ def make_table(
         classes = decide(model.output, sums)
     else:
         rows = make_rows(circuit.axes, place_levels(circuit.axes, cards, levels))
+        assert isinstance(model.output, Classes)  # noqa: S101 - amounts have no table
         classes = model.output.choose(model.score_rows(rows))
     table = classes.astype(np.int16).reshape(shape)
     # Columns are free of each other; counts are not.

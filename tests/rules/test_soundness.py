@@ -1,0 +1,138 @@
+"""Nothing is proved that is not so: each fault here was once "proved"."""
+
+import numpy as np
+import pytest
+
+from newron.errors import ModelError
+from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.rules import extract, prove
+from newron.rules.ruleset import RuleSet
+
+from .networks import Wishes, make_layer, make_model, make_rows, make_score, make_table
+
+ROUNDED = Wishes(rounded=True)
+
+
+def make_means() -> Model:
+    """Give a network of three classes by means, the first ahead by less than float64 keeps."""
+    first, second, columns = 50, 51, 25
+    total = 51 * 10**13 + 50
+    parts = [*_split((50 * total - 1) // 51, first), *_split(total, second), 0]
+    source = [*(i % columns for i in range(first)), *(i % columns for i in range(second)), 0]
+    layer = Layer(
+        "heaviside",
+        "mean",
+        "identity",
+        3,
+        target=[0] * first + [1] * second + [2],
+        source=source,
+        w=[[1.0]] * len(source),
+        b=[[0.5]] * len(source),
+        alpha=[part / 10**15 for part in parts],
+        centre=[0.0] * 3,
+    )
+    schema = Schema(tuple(Column(f"x{i + 1}", 0.0, 1.0) for i in range(columns)))
+    return Model(schema, [layer], Classes(("a", "b", "c")))
+
+
+def _split(total, n):
+    parts = [total // n] * n
+    parts[-1] += total - sum(parts)
+    for i in range(0, n - 1, 2):
+        parts[i] += i + 1
+        parts[i + 1] -= i + 1
+    return parts
+
+
+def test_means_of_unequally_many_functions_are_rounded():
+    model = make_means()
+    rules = extract(model, form="points")
+    row = np.ones((1, 25))
+    assert model.predict(row) != rules.predict(row)
+    assert rules.proof.equal is not True
+
+
+@pytest.mark.parametrize("size", [1e-13, 1e-60, 1.0, 1e60])
+def test_targets_of_any_size_are_compared_by_their_size(size):
+    model = make_score(2, [size, 2 * size], 0.0)
+    model = Model(model.schema, model.layers, Targets(("y",)))
+    assert prove("Add up for y\n    0  to start with", model).equal is False
+    assert prove(extract(model).to_text(), model).equal is not False
+
+
+def test_targets_that_are_rounded_are_not_called_equal():
+    model = make_score(3, [1e16, 1.0, 1.0], 1e16)
+    model = Model(model.schema, model.layers, Targets(("y",)))
+    found = extract(model).proof
+    assert found.equal is None
+    assert "rounding" in str(found)
+    assert prove("Add up for y\n    0  to start with", model).equal is False
+
+
+def test_an_operator_is_never_part_of_a_name():
+    columns = (Column("a", 0.0, 9.0), Column("a !", 0.0, 9.0))
+    last = make_layer(1, [0, 0], [0, 0], [1.0, -1.0], [3.0, 3.0], alpha=[1.0, 1.0], centre=[2.0])
+    model = Model(Schema(columns), [last], Classes(("well", "ill")))
+    assert prove("If a != 3, then well\nOtherwise ill", model)
+    assert prove('If "a !" = 3, then well\nOtherwise ill', model).equal is False
+    other = Model(Schema(columns[::-1]), [last], Classes(("well", "ill")))
+    text = extract(other).to_text()
+    assert '"a !"' in text
+    assert prove(text, other)
+
+
+def test_classes_that_differ_by_a_last_nul_stay_apart():
+    layer = make_layer(1, [0], [0], [1.0], [3.0], alpha=[2.0], centre=[1.0])
+    model = Model(Schema((Column("x", 0.0, 9.0),)), [layer], Classes(("a", "a\0")))
+    assert model.predict([[1.0], [4.0]]).tolist() == ["a", "a\0"]
+    rules = extract(model)
+    assert rules.proof
+    assert "\0" not in rules.to_text()
+    assert rules.predict([[1.0], [4.0]]).tolist() == ["a", "a\0"]
+    swapped = prove('If x ≥ 3, then a\nOtherwise "a\\u0000"', model)
+    assert swapped.equal is False
+    assert swapped.said == ("a\0", "a")
+
+
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_networks_that_round_their_sums_get_rules_that_are_not_refuted(first):
+    n_proved = 0
+    for seed in range(first, first + 100):
+        model = make_model(seed, ROUNDED)
+        rules = extract(model, seconds=1.0)
+        assert rules.proof.equal is not False, f"seed {seed}: {rules}"
+        if rules.proof:
+            rows = make_table(model, make_rows(model, seed, most=200))
+            np.testing.assert_array_equal(rules.predict(rows), model.predict(rows))
+            n_proved += 1
+    assert n_proved > 60
+
+
+def test_where_no_points_equal_a_rounded_network_there_are_none():
+    model = next(
+        model
+        for model in (make_model(seed, ROUNDED) for seed in range(400))
+        if isinstance(model.output, Classes) and not _has_points(model)
+    )
+    with pytest.raises(ModelError, match="rounds its sums"):
+        extract(model, form="points")
+    assert extract(model, form="rules").proof
+
+
+def _has_points(model):
+    try:
+        return bool(extract(model, form="points", seconds=1.0))
+    except ModelError:
+        return False
+
+
+def test_weights_that_cancel_are_not_forgotten_where_sums_are_rounded():
+    """(0.1 + 1e16) − 1e16 − 0.1 is not 0 in float64, though its weights cancel."""
+    last = make_layer(
+        1, [0] * 4, [0] * 4, [1.0] * 4, [1.0] * 4, alpha=[0.1, 1e16, -1e16, -0.1], centre=[0.0]
+    )
+    model = Model(Schema((Column("x", 0.0, 9.0),)), [last], Classes(("well", "ill")))
+    assert model.predict([[0.0], [2.0]]).tolist() == ["ill", "well"]
+    assert prove("Always ill", model).equal is False
+    assert extract(model).proof
+    assert RuleSet.parse("If x ≥ 1, then well\nOtherwise ill", model).proof
