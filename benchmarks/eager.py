@@ -23,7 +23,7 @@ def _make(widths: Sequence[int]) -> tuple[list[torch.Tensor], list[torch.Tensor]
 
 
 def time_step(widths: Sequence[int], n_rows: int, batch: int, n_steps: int) -> float:
-    """Give the seconds of one step of Adam on a shuffled batch."""
+    """Return the seconds of one step of Adam on a shuffled batch."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
     places, (alpha, centre) = _make(widths)

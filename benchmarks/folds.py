@@ -1,4 +1,4 @@
-"""The tables and splits of an honest comparison: the same for every model."""
+"""The tables and splits of the comparisons: the same for every model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 
 from benchmarks.tables import Split
 from newron import datasets
+from newron.evaluation import make_folds
 
-__all__ = ["MONKS", "ORIGINAL", "count_splits", "load", "make_split", "name_original"]
+__all__ = [
+    "MONKS",
+    "OFFICIAL",
+    "ORIGINAL",
+    "count_splits",
+    "load",
+    "make_paper_split",
+    "make_split",
+    "name_original",
+]
 
 MONKS = ("monks-1", "monks-2", "monks-3")
 OFFICIAL = (*MONKS, "adult", "image")  # tables that come with a test part
@@ -26,10 +36,10 @@ def name_original(table: str) -> str:
 
 @cache
 def load(name: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Give a raw table.
+    """Return a raw table.
 
     The MONK's training rows are rows of their test part again, in which every input stands
-    once: only these are dealt into folds.
+    once: only these are split into folds.
     """
     table = datasets.load(name.removesuffix(ORIGINAL))
     if name in MONKS:
@@ -41,23 +51,21 @@ def load(name: str) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def count_splits(name: str, repeats: int) -> int:
-    """Tell how many splits a table has; one test part for adult and the original MONK's."""
+    """Return how many splits a table has; one test part for adult and the original MONK's."""
     return 1 if name == "adult" or name.endswith(ORIGINAL) else FOLDS * repeats
 
 
 def make_split(name: str, number: int) -> Split:
-    """Give the rows to train and to test on: fold after fold, repeat after repeat."""
+    """Return the rows to train and to test on: fold after fold, repeat after repeat."""
     if name == "adult" or name.endswith(ORIGINAL):
         table = datasets.load(name.removesuffix(ORIGINAL))
         return table.train, table.test
-    X, y = load(name)
     repeat, fold = divmod(number, FOLDS)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=repeat)
-    return list(folds.split(X, y))[fold]
+    return make_folds(load(name)[1], FOLDS, repeat)[fold]
 
 
 def make_paper_split(name: str, number: int) -> Split:
-    """Give a random quarter to test on; the official part where there is one."""
+    """Return a random quarter to test on; the official part where there is one."""
     table = datasets.load(name)
     if name in OFFICIAL:
         return table.train, table.test

@@ -1,8 +1,8 @@
-"""Learners of an honest comparison: whatever they choose, they choose on training rows.
+"""Learners of the comparison: whatever they choose, they choose on training rows.
 
 Newron, EBM and RIPPER read tables as they are; the others read one-hot columns with the
-median of the training rows in gaps. Each tells probabilities where it has them, and its
-size as a person would count it.
+median of the training rows for missing values. Each predicts probabilities where it has
+them, and has a size as a person would count it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.rivals import FIGSClassifier, choose_alpha, count_splits, fill
+from benchmarks.rule_learners import FIGSClassifier, choose_alpha, count_splits, fill
 from benchmarks.tables import Split, encode
 from newron import NewronClassifier
+from newron.evaluation import make_folds
 from newron.training.pruning import count_literals
 
 __all__ = ["LEARNERS", "Learner", "limit_time", "measure"]
@@ -40,7 +41,7 @@ __all__ = ["LEARNERS", "Learner", "limit_time", "measure"]
 SEED = 0
 INNER = 4
 MANY_ROWS = 10_000  # boosting by histograms from here on
-MOST_SECONDS = 1800  # of a fit, on one core
+MAX_SECONDS = 1800  # of a fit, on one core
 FIGS_SIZES = (5, 10, 20)
 Frame, Labels = pd.DataFrame, pd.Series
 
@@ -50,7 +51,7 @@ class Fitted:
     """What a learner learned."""
 
     classes: np.ndarray
-    tell: Callable[[Frame], np.ndarray]  # probabilities, or classes where it has none
+    predict: Callable[[Frame], np.ndarray]  # probabilities, or classes where it has none
     size: int
     note: str = ""
 
@@ -69,34 +70,36 @@ class Learner:
 
 
 def measure(learner: Learner, X: Frame, y: Labels, split: Split) -> dict[str, Any]:
-    """Fit on one part and test on the other; give what came of it."""
+    """Fit on one part, test on the other, and return the record."""
     train, test = split
     table = learner.prepare(X, train)
-    with limit_time(MOST_SECONDS):
+    with limit_time(MAX_SECONDS):
         begin = time.process_time()  # of one thread; other work on the machine does not count
         fitted = learner.fit(table.iloc[train], y.iloc[train], SEED)
         middle = time.process_time()
-        told = fitted.tell(table.iloc[test])
+        predicted = fitted.predict(table.iloc[test])
         end = time.process_time()
     true = y.iloc[test].to_numpy()
-    soft = told.ndim == 2
-    said = fitted.classes[np.argmax(told, axis=1)] if soft else told
+    soft = predicted.ndim == 2
+    chosen = fitted.classes[np.argmax(predicted, axis=1)] if soft else predicted
     record = {
-        "accuracy": float(np.mean(said == true)),
+        "accuracy": float(np.mean(chosen == true)),
         "size": fitted.size,
         "fit_seconds": round(middle - begin, 4),
         "predict_seconds": round(end - middle, 5),
         "note": fitted.note,
     }
-    return {**record, **(judge(told, fitted.classes, true) if soft else {})}
+    return {**record, **(measure_probabilities(predicted, fitted.classes, true) if soft else {})}
 
 
-def judge(told: np.ndarray, classes: np.ndarray, true: np.ndarray) -> dict[str, float]:
-    """Give log loss and the area under the ROC curve, of several classes one against all."""
-    told = told / told.sum(axis=1, keepdims=True)
-    out = {"log_loss": float(log_loss(true, np.clip(told, 1e-6, 1.0), labels=classes))}
+def measure_probabilities(
+    predicted: np.ndarray, classes: np.ndarray, true: np.ndarray
+) -> dict[str, float]:
+    """Return log loss and the area under the ROC curve, of several classes one against all."""
+    predicted = predicted / predicted.sum(axis=1, keepdims=True)
+    out = {"log_loss": float(log_loss(true, np.clip(predicted, 1e-6, 1.0), labels=classes))}
     if len(np.unique(true)) == len(classes):
-        score = told[:, 1] if len(classes) == 2 else told
+        score = predicted[:, 1] if len(classes) == 2 else predicted
         out["auc"] = float(roc_auc_score(true, score, multi_class="ovr", labels=classes))
     return out
 
@@ -121,12 +124,12 @@ def limit_time(seconds: int) -> Iterator[None]:
 
 
 def keep(X: Frame, _: np.ndarray) -> Frame:
-    """Give the frame as it is."""
+    """Return the frame as it is."""
     return X
 
 
 def fit_newron(processing: str, **settings: Any) -> Callable[[Frame, Labels, int], Fitted]:
-    """Give the fit of a network."""
+    """Return the fit of a network."""
 
     def fit(X: Frame, y: Labels, seed: int) -> Fitted:
         model = NewronClassifier(processing, random_state=seed, n_jobs=1, **settings).fit(X, y)
@@ -141,12 +144,12 @@ def fit_newron(processing: str, **settings: Any) -> Callable[[Frame, Labels, int
 
 def tune(model: Any, grid: dict[str, list[Any]], X: Frame, y: Labels) -> Any:
     """Fit the setting of the best accuracy in inner folds."""
-    folds = StratifiedKFold(INNER, shuffle=True, random_state=SEED)
+    folds = make_folds(y, INNER, SEED)
     return GridSearchCV(model, grid, cv=folds).fit(X.to_numpy(), y.to_numpy())
 
 
 def wrap(model: Any, size: int, note: str = "") -> Fitted:
-    """Give a fitted classifier of scikit-learn's kind."""
+    """Return a fitted classifier of scikit-learn's kind."""
     return Fitted(model.classes_, lambda X: model.predict_proba(X.to_numpy()), size, note)
 
 
@@ -218,8 +221,8 @@ def fit_ebm(X: Frame, y: Labels, _: int) -> Fitted:
     return Fitted(model.classes_, model.predict_proba, len(model.term_names_))
 
 
-def keep_gaps(X: Frame, _: np.ndarray) -> Frame:
-    """Give words for categories; gaps of numbers stay."""
+def keep_missing(X: Frame, _: np.ndarray) -> Frame:
+    """Return words for categories; missing numbers stay missing."""
     words = {
         c: X[c].astype(object).where(X[c].notna(), "missing").astype(str).astype(object)
         for c in X.columns
@@ -246,7 +249,7 @@ def fit_rulefit(X: Frame, y: Labels, seed: int) -> Fitted:
     if len(labels) > 2:
         model = OneVsRestClassifier(model).fit(X.to_numpy(), y.to_numpy())
         return wrap(model, sum(map(count_rulefit, model.estimators_)))
-    codes = (y.to_numpy() == labels[1]).astype(int)  # it wants 0 and 1
+    codes = (y.to_numpy() == labels[1]).astype(int)  # it needs 0 and 1
     model.fit(X.to_numpy(), codes)
     return Fitted(labels, lambda A: model.predict_proba(A.to_numpy()), count_rulefit(model))
 
@@ -266,11 +269,11 @@ def fit_ripper(X: Frame, y: Labels, seed: int) -> Fitted:
     model = RIPPER(random_state=seed)
     model.fit(X.reset_index(drop=True), y=y.tolist(), pos_class=rare)
 
-    def tell(rows: Frame) -> np.ndarray:
+    def predict(rows: Frame) -> np.ndarray:
         yes = np.array(model.predict(rows.reset_index(drop=True)), bool)
         return np.where(yes, np.array([rare], labels.dtype), np.array([other], labels.dtype))
 
-    return Fitted(labels, tell, int(model.ruleset_.count_conds()))
+    return Fitted(labels, predict, int(model.ruleset_.count_conds()))
 
 
 # ---- all ----
@@ -306,7 +309,7 @@ _ALL = (
         "HistGradientBoosting of 100 or 300", encode, fit_boosting,
     ),
     Learner(
-        "EBM", "curves and pairs", True, "InterpretML's own defaults, raw columns", keep_gaps,
+        "EBM", "curves and pairs", True, "InterpretML's own defaults, raw columns", keep_missing,
         fit_ebm,
     ),
     Learner("FIGS", "splits", True, "max_rules 5, 10, 20 by inner folds", encode, fit_figs),

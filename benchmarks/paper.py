@@ -1,7 +1,8 @@
-"""``python -m benchmarks.paper``: the paper's table, by its protocol and by an honest one.
+"""``python -m benchmarks.paper``: the paper's table, by its protocol and by a nested one.
 
+The nested protocol is cross-validation in which everything is chosen on training rows.
 Every trial is kept in a journal as soon as it ends: a run that was stopped goes on, and
-``--write`` and ``--csv`` tell what is there.
+``--write`` and ``--csv`` report what is there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scipy import stats
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -37,12 +37,13 @@ from benchmarks.folds import (
 from benchmarks.learners import LEARNERS, MANY_ROWS, measure
 from benchmarks.report import Report, open_report
 from benchmarks.tables import encode
-from benchmarks.trials import Journal, Record, Trial, run_trials, tell
+from benchmarks.trials import Journal, Record, Trial, run_trials, show_progress
 from newron import NewronClassifier, datasets
+from newron.evaluation import estimate_mean
 from newron.search import NewronSearchCV
 
 SEED = 0
-PROTOCOLS = ("paper", "honest")
+PROTOCOLS = ("paper", "nested")
 PAPER = Path(__file__).parent / "data" / "paper_table1.csv"
 # The paper's names of models, and ours.
 MODELS = {
@@ -57,7 +58,7 @@ MODELS = {
 IAN = ("heaviside", "sigmoid", "tanh_prod")
 SLACK = 0.5  # points by which a cell may miss the paper's figure
 GOAL_MEAN, GOAL_BEST = 48, 62
-STRUCTURES, MOST_NEURONS, STARTS = 30, 16, 3
+STRUCTURES, MAX_NEURONS, STARTS = 30, 16, 3
 STRUCTURES_OF_MANY = 3  # structures tried on adult
 SPLIT_APART = (*MONKS, "image")  # tables whose test rows the protocols take from elsewhere
 
@@ -67,7 +68,7 @@ class Cell:
     """Accuracies of one model on the splits of one table, in %."""
 
     accuracies: list[float]
-    test_share: float | None = None  # rows tested for each row trained on, where folds overlap
+    test_ratio: float = 0.0  # test rows for each training row, where training parts overlap
 
     @property
     def mean(self) -> float:
@@ -86,12 +87,8 @@ class Cell:
         Training parts overlap, so that folds are less different than new tables would be:
         the variance is corrected as Nadeau and Bengio (2003) do.
         """
-        n = len(self.accuracies)
-        if n < 2:
-            return math.nan
-        share = 1.0 / n + (self.test_share or 0.0)
-        deviation = statistics.stdev(self.accuracies) * math.sqrt(share)
-        return float(stats.t.ppf(0.975, n - 1)) * deviation
+        found = estimate_mean(self.accuracies, test_ratio=self.test_ratio)
+        return found.high - found.value if math.isfinite(found.high) else math.nan
 
 
 # ---- as the paper ----
@@ -112,7 +109,7 @@ def try_network(processing: str, trial: Trial) -> Record:
         tie_rule="best",
         widening="each",
         max_structures=STRUCTURES_OF_MANY if many else STRUCTURES,
-        max_neurons=MOST_NEURONS,
+        max_neurons=MAX_NEURONS,
         random_state=trial.split,
     ).fit(table.X, table.y)
     found = {str(search.best_params_["hidden_layer_sizes"]): search.best_score_}
@@ -138,7 +135,7 @@ def try_grid(list_models: Callable[[int], list[Any]], trial: Trial) -> Record:
 
 
 def list_logistic(_: int) -> list[Any]:
-    """Give logistic regressions: the appendix names no grid."""
+    """Return logistic regressions: the appendix names no grid."""
     return [
         make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=3000))
         for c in (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -146,7 +143,7 @@ def list_logistic(_: int) -> list[Any]:
 
 
 def list_trees(_: int) -> list[Any]:
-    """Give trees over the appendix's ranges, with and without weights of classes."""
+    """Return trees over the appendix's ranges, with and without weights of classes."""
     return [
         DecisionTreeClassifier(
             min_samples_split=split, min_samples_leaf=leaf, class_weight=weight, random_state=SEED
@@ -158,7 +155,7 @@ def list_trees(_: int) -> list[Any]:
 
 
 def list_boosting(n_rows: int) -> list[Any]:
-    """Give boosting of 1000 trees over the appendix's ranges, two points of them."""
+    """Return boosting of 1000 trees over the appendix's ranges, two points of them."""
     if n_rows >= MANY_ROWS:
         return [
             HistGradientBoostingClassifier(
@@ -187,22 +184,22 @@ WORK: dict[str, dict[str, Callable[[Trial], Record]]] = {
 }
 
 
-# ---- honest ----
+# ---- nested cross-validation ----
 
 
-def try_honest(trial: Trial) -> Record:
+def run_nested(trial: Trial) -> Record:
     """Fit and test a learner that chooses everything on its training rows."""
     X, y = load(trial.table)
     return measure(LEARNERS[trial.model], X, y, make_split(trial.table, trial.split))
 
 
-WORK["honest"] = dict.fromkeys(LEARNERS, try_honest)
+WORK["nested"] = dict.fromkeys(LEARNERS, run_nested)
 
 
 def list_trials(
     protocols: Sequence[str], tables: Sequence[str], n_splits: int, repeats: int
 ) -> list[Trial]:
-    """Give all trials of the table, tables with many rows first."""
+    """Return all trials of the table, tables with many rows first."""
     by_size = sorted(tables, key=lambda name: -len(datasets.load(name).X))
     trials = []
     if "paper" in protocols:
@@ -212,19 +209,19 @@ def list_trials(
                 seeded = table not in OFFICIAL or model in (*IAN, "neural_network")
                 n = (n_splits if table != "adult" else 1) if seeded else 1
                 trials += [Trial("paper", table, model, split) for split in range(n)]
-    if "honest" in protocols:
+    if "nested" in protocols:
         for table in [*by_size, *(name_original(name) for name in tables if name in MONKS)]:
             for model in MODELS.values():
                 n = count_splits(table, repeats)
-                trials += [Trial("honest", table, model, split) for split in range(n)]
+                trials += [Trial("nested", table, model, split) for split in range(n)]
     return trials
 
 
-# ---- telling ----
+# ---- the page ----
 
 
 def read_paper() -> dict[tuple[str, str], tuple[float, float]]:
-    """Give the paper's accuracies and half widths."""
+    """Return the paper's accuracies and half widths."""
     with PAPER.open(encoding="utf-8", newline="") as file:
         return {
             (row["dataset"], row["model"]): (float(row["accuracy"]), float(row["half_width_95"]))
@@ -235,19 +232,19 @@ def read_paper() -> dict[tuple[str, str], tuple[float, float]]:
 def gather(
     journal: Journal, protocol: str, n_splits: int, repeats: int
 ) -> dict[tuple[str, str], Cell]:
-    """Give the cells of a protocol that are there, by table and the paper's name of the model."""
+    """Return the cells of a protocol that are there, by table and the paper's name of the model."""
     cells: dict[tuple[str, str], dict[int, float]] = {}
-    ours = {own: paper for paper, own in MODELS.items()} if protocol == "honest" else {}
+    ours = {own: paper for paper, own in MODELS.items()} if protocol == "nested" else {}
     for trial, record in journal.records.items():
         model = ours.get(trial.model, trial.model)
-        most = n_splits if protocol == "paper" else count_splits(trial.table, repeats)
-        if trial.protocol != protocol or model not in MODELS or trial.split >= most:
+        n = n_splits if protocol == "paper" else count_splits(trial.table, repeats)
+        if trial.protocol != protocol or model not in MODELS or trial.split >= n:
             continue
         if "error" not in record:
             cells.setdefault((trial.table, model), {})[trial.split] = 100.0 * record["accuracy"]
-    share = 1.0 / 3.0 if protocol == "paper" else 0.25
+    test_ratio = 1.0 / 3.0 if protocol == "paper" else 0.25
     return {
-        key: Cell(list(found.values()), None if key[0] in OFFICIAL else share)
+        key: Cell(list(found.values()), 0.0 if key[0] in OFFICIAL else test_ratio)
         for key, found in cells.items()
     }
 
@@ -257,20 +254,20 @@ def report_protocol(
 ) -> None:
     """One row for each table; ours beside the paper's."""
     paper = read_paper()
-    report.say(f"\n## {title}\n\n{text}")
+    report.add(f"\n## {title}\n\n{text}")
     rows = []
     for table in tables:
         row = [table]
         for model in MODELS:
             cell = cells.get((table, model))
             theirs = paper.get((table, model))
-            row.append(f"{tell_cell(cell)} / {theirs[0]:.1f}" if theirs else tell_cell(cell))
+            row.append(f"{format_cell(cell)} / {theirs[0]:.1f}" if theirs else format_cell(cell))
         rows.append(row)
     report.table(["table", *(name.replace("_", " ") for name in MODELS)], rows)
 
 
-def tell_cell(cell: Cell | None) -> str:
-    """Give mean and interval."""
+def format_cell(cell: Cell | None) -> str:
+    """Return mean and interval."""
     if cell is None:
         return "–"
     width = "" if math.isnan(cell.half_width) else f" ± {cell.half_width:.1f}"
@@ -278,7 +275,7 @@ def tell_cell(cell: Cell | None) -> str:
 
 
 def report_goal(report: Report, cells: dict[tuple[str, str], Cell], tables: Sequence[str]) -> None:
-    """Count the cells at or above the paper's, and say of each other what is known."""
+    """Count the cells at or above the paper's, and list the others with what is known."""
     paper = read_paper()
     reached_mean, reached_best, missed = 0, 0, []
     for table in tables:
@@ -286,13 +283,13 @@ def report_goal(report: Report, cells: dict[tuple[str, str], Cell], tables: Sequ
             cell = cells.get((table, model))
             if cell is None:
                 continue
-            wanted = paper[table, model][0] - SLACK
-            reached_mean += cell.mean >= wanted
-            reached_best += cell.best >= wanted
-            if cell.mean < wanted:
+            figure = paper[table, model][0] - SLACK
+            reached_mean += cell.mean >= figure
+            reached_best += cell.best >= figure
+            if cell.mean < figure:
                 missed.append((table, model, cell))
     total = sum((table, model) in cells for table in tables for model in IAN)
-    report.say(
+    report.add(
         f"\n### Against the paper\n\nOf {total} cells of the three inverted networks: the mean "
         f"over the splits is at or above the paper's figure, less {SLACK:g}, in {reached_mean} "
         f"(goal {GOAL_MEAN} of 69), the best split in {reached_best} (goal {GOAL_BEST} of 69). "
@@ -304,10 +301,10 @@ def report_goal(report: Report, cells: dict[tuple[str, str], Cell], tables: Sequ
 
 
 def list_miss(table: str, model: str, cell: Cell, cells: dict[tuple[str, str], Cell]) -> list[str]:
-    """Tell of a cell below the paper's how far, and whether plain models miss it as well."""
+    """Describe a cell below the paper's: how far, and whether plain models miss it as well."""
     paper = read_paper()
-    wanted = paper[table, model][0]
-    reached = sum(a >= wanted - SLACK for a in cell.accuracies)
+    figure = paper[table, model][0]
+    reached = sum(a >= figure - SLACK for a in cell.accuracies)
     plain = []
     for other in ("logistic_regression", "decision_tree"):
         found = cells.get((table, other))
@@ -316,28 +313,28 @@ def list_miss(table: str, model: str, cell: Cell, cells: dict[tuple[str, str], C
     note = f"the paper's split looks lucky: {', '.join(plain)} too" if plain else ""
     if not note:
         note = "within the spread of the splits" if reached else "not reached"
-    numbers = [f"{wanted:.1f}", f"{cell.mean:.1f}", f"{cell.best:.1f}"]
+    numbers = [f"{figure:.1f}", f"{cell.mean:.1f}", f"{cell.best:.1f}"]
     return [table, model, *numbers, f"{reached} of {len(cell.accuracies)}", note]
 
 
-def report_gap(
+def report_optimism(
     report: Report, found: dict[str, dict[tuple[str, str], Cell]], tables: Sequence[str]
 ) -> None:
-    """Tell by how much the paper's protocol flatters, on tables that both split at random."""
-    told = []
+    """Report by how much the paper's protocol flatters, on tables that both split at random."""
+    differences = []
     for model in MODELS:
         both = [
-            (found["paper"][table, model].mean, found["honest"][table, model].mean)
+            (found["paper"][table, model].mean, found["nested"][table, model].mean)
             for table in tables
             if table not in SPLIT_APART and all((table, model) in cells for cells in found.values())
         ]
         if both:
-            gap = statistics.mean(paper - honest for paper, honest in both)
-            told.append(f"{model.replace('_', ' ')} {gap:+.1f} ({len(both)} tables)")
-    if told:
-        report.say(
-            "\nAs the paper less honest, the mean difference in points, without the MONK's and "
-            f"image, whose test rows the two take from elsewhere: {', '.join(told)}."
+            mean = statistics.mean(paper - nested for paper, nested in both)
+            differences.append(f"{model.replace('_', ' ')} {mean:+.1f} ({len(both)} tables)")
+    if differences:
+        report.add(
+            "\nAs the paper less nested, the mean difference in points, without the MONK's and "
+            f"image, whose test rows the two take from elsewhere: {', '.join(differences)}."
         )
 
 
@@ -346,21 +343,21 @@ PAPER_TEXT = (
     "monks and image, with {splits} seeds; one of adult). Structures of the breadth-first search "
     "(at most {structures}, {neurons} hidden neurons, three restarts, one layer doubled at a "
     "time), and newron's default recipe as one more, **the one with the best accuracy on the "
-    "test part** being told, since that reading comes closest to the paper's figures. *This is "
-    "not an honest estimate*: of many structures the luckiest on the test rows is told, and new "
-    "rows will be worse by some points; the honest table below says by how many. Trees and "
+    "test part** being reported, since that reading comes closest to the paper's figures. *This is "
+    "not an unbiased estimate*: of many structures the luckiest on the test rows is reported, and "
+    "new rows will be worse by some points; the nested table below shows by how many. Trees and "
     "boosting (1000 trees; by histograms on adult) over the appendix's ranges, logistic "
     "regression over C, chosen in the same way. Mean over the splits in % ± half of a 95 % "
     "interval, corrected for overlapping training parts / the paper's figure."
 )
-HONEST_TEXT = (
+NESTED_TEXT = (
     "Stratified 5-fold cross-validation, {repeats} ×, the same folds for every model; "
     "structures, penalties, sizes are chosen on inner parts of the training rows (what each "
     "learner chooses: [peers.md](peers.md)). The networks are those of the default recipe, the "
     "standard network's structure is searched inside (`hidden_layer_sizes=\"auto\"`). The MONK's "
     "432 inputs in folds, and on their original parts; adult on its official test part. Mean "
     "accuracy in % ± half of a 95 % interval, corrected for overlapping training parts / the "
-    "paper's figure, which is no honest estimate."
+    "paper's figure, which is no unbiased estimate."
 )
 
 
@@ -385,19 +382,20 @@ def write_csv(path: Path, found: dict[str, dict[tuple[str, str], Cell]]) -> None
                 }
             )
     pd.DataFrame(rows).to_csv(path, index=False)
-    tell(f"written to {path}")
+    show_progress(f"written to {path}")
 
 
 def report_cost(report: Report, journal: Journal) -> None:
-    """Tell what it took, and by which code."""
+    """Report what it took, and by which code."""
     spent: dict[str, float] = {}
     for trial, record in journal.records.items():
         if trial.protocol == "paper" or trial.model in MODELS.values():
             spent[trial.protocol] = spent.get(trial.protocol, 0.0) + record["cpu_seconds"]
-    told = ", ".join(f"{name} {seconds / 60:.0f}" for name, seconds in spent.items())
+    minutes = ", ".join(f"{name} {seconds / 60:.0f}" for name, seconds in spent.items())
     codes = sorted({record["code"] for record in journal.records.values()})
-    report.say(
-        f"\nMinutes of one core: {told}. Code of newron (hash of its sources): {', '.join(codes)}."
+    report.add(
+        f"\nMinutes of one core: {minutes}. Code of newron (hash of its sources): "
+        f"{', '.join(codes)}."
     )
 
 
@@ -427,15 +425,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for protocol in options.protocols:
         found[protocol] = gather(journal, protocol, options.splits, options.repeats)
     if "paper" in found:
-        text = PAPER_TEXT.format(splits=options.splits, structures=STRUCTURES, neurons=MOST_NEURONS)
+        text = PAPER_TEXT.format(splits=options.splits, structures=STRUCTURES, neurons=MAX_NEURONS)
         report_protocol(report, "As the paper", text, found["paper"], options.tables)
         report_goal(report, found["paper"], options.tables)
-    if "honest" in found:
+    if "nested" in found:
         tables = [*options.tables, *(name_original(n) for n in options.tables if n in MONKS)]
-        text = HONEST_TEXT.format(repeats=options.repeats)
-        report_protocol(report, "Honest", text, found["honest"], tables)
+        text = NESTED_TEXT.format(repeats=options.repeats)
+        report_protocol(report, "Nested cross-validation", text, found["nested"], tables)
     if len(found) == len(PROTOCOLS):
-        report_gap(report, found, options.tables)
+        report_optimism(report, found, options.tables)
     report_cost(report, journal)
     report.write(options.write)
     if options.csv:

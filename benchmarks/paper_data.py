@@ -31,19 +31,19 @@ Table = tuple[np.ndarray, np.ndarray]
 
 
 def load_table(name: str) -> Table:
-    """Give inputs and class numbers of a table."""
+    """Return inputs and class numbers of a table."""
     return _encode(datasets.load(name))
 
 
 def load_parts(name: str) -> tuple[Table, Table]:
-    """Give the original training and test parts of monks and adult."""
+    """Return the original training and test parts of monks and adult."""
     table = datasets.load(name)
     X, y = _encode(table)
     return (X[table.train], y[table.train]), (X[table.test], y[table.test])
 
 
 def make_synthetic(name: str, seed: int = 0) -> Table:
-    """Give one of the paper's drawn tables: 1000 points of the square (-1, 1)²."""
+    """Return one of the paper's drawn tables: 1000 points of the square (-1, 1)²."""
     table = datasets.load(name, seed=seed)
     return table.X.to_numpy(), table.y.to_numpy()
 

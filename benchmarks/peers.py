@@ -1,8 +1,8 @@
-"""``python -m benchmarks.peers``: newron against today's readable models, honestly.
+"""``python -m benchmarks.peers``: newron against today's readable models.
 
 The folds and the journal are those of ``python -m benchmarks.paper``: a trial is run once
 for both. Ranks, wins and tests are of accuracies; log loss, area under the ROC curve,
-seconds and sizes are told beside them.
+seconds and sizes stand beside them.
 """
 
 from __future__ import annotations
@@ -17,39 +17,38 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from benchmarks.folds import MONKS, count_splits, load, name_original
 from benchmarks.learners import LEARNERS, Learner
-from benchmarks.paper import try_honest
+from benchmarks.paper import run_nested
 from benchmarks.paper_data import NOISY
 from benchmarks.report import Report, open_report
-from benchmarks.trials import Journal, Record, Trial, is_late, run_trials, tell
+from benchmarks.trials import Journal, Record, Trial, is_late, run_trials, show_progress
 from newron import datasets
+from newron.evaluation import Comparison, Ranking, compare_folds, compare_tables, rank_models
 
 OURS = ("newron smooth", "newron heaviside", "newron sigmoid", "newron tanh-prod")
 LEFT_OUT = ("neural network",)  # of the paper's table alone
 PACKAGES = {"EBM": "interpret", "FIGS": "imodels", "RuleFit": "imodels", "RIPPER": "wittgenstein"}
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)
 class Results:
-    """What came of the trials: records by table and model, in the order of the splits."""
+    """The results of the trials: records by table and model, in the order of the splits."""
 
     records: dict[tuple[str, str], list[Record]]
     tables: list[str]
     models: list[str]
     late: frozenset[tuple[str, str]] = frozenset()  # not done in the time that a fit may take
 
-    def give(self, table: str, model: str, what: str) -> np.ndarray:
-        """Give a measure on each split; NaN where there is none."""
+    def list_scores(self, table: str, model: str, what: str) -> np.ndarray:
+        """Return a measure on each split; NaN where there is none."""
         found = self.records.get((table, model), [])
         return np.array([record.get(what, math.nan) for record in found], float)
 
     def average(self, table: str, model: str, what: str = "accuracy") -> float:
-        """Give the mean of a measure over the splits; NaN where there is none."""
-        values = self.give(table, model, what)
+        """Return the mean of a measure over the splits; NaN where there is none."""
+        values = self.list_scores(table, model, what)
         return float(np.mean(values)) if len(values) else math.nan
 
     @property
@@ -58,12 +57,12 @@ class Results:
         return [model for model in OURS if model in self.models]
 
     def list_shared(self) -> list[str]:
-        """Give the tables on which everyone has a result but who learns two classes alone."""
+        """Return the tables on which every learner of several classes has a result."""
         others = [model for model in self.models if not LEARNERS[model].only_two]
         return [t for t in self.tables if all((t, model) in self.records for model in others)]
 
     def merit(self, table: str, model: str) -> float:
-        """Give what a model is ranked by: its accuracy, or where it has none, see ``rank``."""
+        """Return what a model is ranked by: its accuracy; see ``rank`` for where it has none."""
         if (table, model) in self.late:
             return math.inf
         score = self.average(table, model)
@@ -75,7 +74,7 @@ def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repea
     records, late = {}, set()
     for table in tables:
         for model in models:
-            trials = [Trial("honest", table, model, k) for k in range(count_splits(table, repeats))]
+            trials = [Trial("nested", table, model, k) for k in range(count_splits(table, repeats))]
             known = [journal.records.get(trial, {}) for trial in trials]
             if all("accuracy" in record for record in known):
                 records[table, model] = known
@@ -86,13 +85,13 @@ def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repea
 
 
 def find_absent(models: Sequence[str]) -> list[str]:
-    """Give the packages that these models need and that are not installed."""
-    wanted = dict.fromkeys(PACKAGES[model] for model in models if model in PACKAGES)
-    return [name for name in wanted if find_spec(name) is None]
+    """Return the packages that these models need and that are not installed."""
+    packages = dict.fromkeys(PACKAGES[model] for model in models if model in PACKAGES)
+    return [name for name in packages if find_spec(name) is None]
 
 
 def list_missing(journal: Journal, trials: Sequence[Trial]) -> dict[str, list[str]]:
-    """Give the models that a table still waits for; what is late once is not tried again."""
+    """Return the models that a table still waits for; what is late once is not tried again."""
     missing: dict[str, list[str]] = {}
     for trial in trials:
         if trial in journal.records or journal.is_late(trial):
@@ -106,92 +105,62 @@ def list_missing(journal: Journal, trials: Sequence[Trial]) -> dict[str, list[st
 # ---- tests ----
 
 
-def rank(results: Results, models: Sequence[str]) -> np.ndarray:
-    """Give the rank of each model on each table, of equals the mean.
+def rank(results: Results, models: Sequence[str]) -> Ranking:
+    """Rank the models on each table.
 
     Who has no result is last; but who was not done in time is taken for the best, so that
     nobody gains by another's slowness.
     """
-    merits = np.array([[results.merit(t, model) for model in models] for t in results.tables])
-    return np.asarray(stats.rankdata(-np.round(merits, 9), axis=1))
+    return rank_models([[results.merit(t, model) for model in models] for t in results.tables])
 
 
-def find_critical_difference(n_models: int, n_tables: int) -> float:
-    """Give the difference of mean ranks that Nemenyi's test takes for real (Demšar 2006)."""
-    q = stats.studentized_range.ppf(1 - ALPHA, n_models, np.inf) / math.sqrt(2)
-    return float(q * math.sqrt(n_models * (n_models + 1) / (6 * n_tables)))
+def compare_means(results: Results, first: str, second: str) -> Comparison:
+    """Compare the means of two models over the tables."""
+    scores = [[results.average(t, model) for t in results.tables] for model in (first, second)]
+    return compare_tables(*scores)
 
 
-def compare_folds(ours: np.ndarray, theirs: np.ndarray) -> int:
-    """Tell whether one is better than the other on a table: 1, -1, or 0 for neither.
-
-    A t-test of the folds' differences with the variance that overlapping training parts
-    want (Nadeau and Bengio 2003); a single test part is told by its sign alone as neither.
-    """
-    n = min(len(ours), len(theirs))
-    if n < 2:
-        return 0
-    difference = ours[:n] - theirs[:n]
-    deviation = np.std(difference, ddof=1) * math.sqrt(1.0 / n + 0.25)
-    if deviation == 0.0:
-        return int(np.sign(np.round(difference.mean(), 12)))
-    p = 2.0 * stats.t.sf(abs(difference.mean()) / deviation, n - 1)
-    return int(np.sign(difference.mean())) if p < ALPHA else 0
-
-
-def test_tables(results: Results, ours: str, theirs: str) -> float:
-    """Give the p-value of Wilcoxon's signed-rank test over the tables' means."""
-    pairs = [(results.average(t, ours), results.average(t, theirs)) for t in results.tables]
-    known = np.array([a - b for a, b in pairs if not math.isnan(a + b)])
-    if len(known) < 2 or not np.any(np.abs(known) > 1e-12):
-        return 1.0
-    return float(stats.wilcoxon(np.round(known, 12)).pvalue)
-
-
-# ---- telling ----
+# ---- the page ----
 
 
 def report_accuracy(report: Report, results: Results) -> None:
     """One row for each table, means over all and over the noisy ones, mean ranks."""
-    report.say(
+    report.add(
         "\n## Accuracy\n\nMean over the splits in %; – where a learner has no result. The means "
         "are over the tables on which all but RIPPER have one, which learns two classes alone."
     )
     rows = [
-        [table, *(tell_number(100 * results.average(table, m), 1) for m in results.models)]
+        [table, *(format_number(100 * results.average(table, m), 1) for m in results.models)]
         for table in [*results.tables, *(name_original(t) for t in results.tables if t in MONKS)]
     ]
     shared = results.list_shared()
     noisy = [table for table in shared if table in NOISY]
     for name, tables in ((f"mean, {len(shared)}", shared), (f"mean, {len(noisy)} noisy", noisy)):
         means = [np.mean([results.average(t, m) for t in tables]) for m in results.models]
-        rows.append([name, *(tell_number(100 * float(mean), 2) for mean in means)])
+        rows.append([name, *(format_number(100 * float(mean), 2) for mean in means)])
     report.table(["table", *results.models], rows)
 
 
 def report_ranks(report: Report, results: Results, figure: Path | None) -> None:
-    """Tell mean ranks, the critical difference, and draw both."""
-    report.say(
-        "\n## Mean ranks\n\nBy accuracy on each table, 1 is best, equals share; a learner "
-        "that cannot do a table is last there, one that was not done in time is taken for the "
-        "best. Friedman's test asks whether all are alike, Nemenyi's "
-        "critical difference (CD) which pairs of mean ranks are told apart at 5 %."
+    """Report mean ranks and the critical difference, and draw both."""
+    report.add(
+        "\n## Mean ranks\n\nBy accuracy on each table, 1 is best, equals have the mean; a "
+        "learner that cannot do a table is last there, one that was not done in time is taken for "
+        "the best. Friedman's test is of all being alike, Nemenyi's critical difference (CD) of "
+        "which pairs of mean ranks differ, at 5 %."
     )
     readable = [m for m in results.models if LEARNERS[m].readable]
-    rivals = [m for m in readable if m not in OURS]
-    fields = {f"{own} among the readable models": [own, *rivals] for own in results.ours}
+    peers = [m for m in readable if m not in OURS]
+    fields = {f"{own} among the readable models": [own, *peers] for own in results.ours}
     fields |= {"All readable models": readable, "All": results.models}
     for title, models in fields.items():
-        ranks = rank(results, models)
-        means = ranks.mean(axis=0)
-        cd = find_critical_difference(len(models), len(results.tables))
-        p = stats.friedmanchisquare(*ranks.T).pvalue if min(ranks.shape) > 2 else math.nan
-        order = np.argsort(means)
-        told = ", ".join(f"{models[i]} {means[i]:.2f}" for i in order)
-        report.say(f"\n**{title}** (CD {cd:.2f}, Friedman p = {p:.2g}): {told}.")
+        ranking = rank(results, models)
+        means, cd = np.array(ranking.mean_ranks), ranking.critical_difference
+        ordered = ", ".join(f"{models[i]} {means[i]:.2f}" for i in np.argsort(means))
+        report.add(f"\n**{title}** (CD {cd:.2f}, Friedman p = {ranking.p_value:.2g}): {ordered}.")
         if figure is not None and models == readable:
             draw_ranks(figure, models, means, cd, len(results.tables))
-            report.say(f"\n![Mean ranks of the readable models]({figure.name})")
+            report.add(f"\n![Mean ranks of the readable models]({figure.name})")
 
 
 def draw_ranks(path: Path, models: Sequence[str], means: np.ndarray, cd: float, n: int) -> None:
@@ -220,39 +189,39 @@ def draw_ranks(path: Path, models: Sequence[str], means: np.ndarray, cd: float, 
     fig.tight_layout()
     fig.savefig(path, metadata={"Date": None})
     plt.close(fig)
-    tell(f"written to {path}")
+    show_progress(f"written to {path}")
 
 
 def report_wins(report: Report, results: Results) -> None:
-    """Tell wins, ties and losses of each network against each rival, with a test over tables."""
-    report.say(
-        "\n## Wins, ties, losses\n\nTables on which the network is better / not told apart / "
-        "worse, by a t-test of the folds' paired differences at 5 % (variance corrected for "
-        "overlapping training parts; tables with a single test part count as not told apart). p: "
-        "Wilcoxon's signed-rank test of the tables' means, two-sided, not corrected for the number "
-        "of rivals."
+    """Report wins, ties and losses of each network against each peer, with a test over tables."""
+    report.add(
+        "\n## Wins, ties, losses\n\nTables on which the network is better / not "
+        "significantly different / worse, by a t-test of the folds' paired differences at 5 % "
+        "(variance corrected for overlapping training parts; tables with a single test part count "
+        "as not different). p: Wilcoxon's signed-rank test of the tables' means, two-sided, not "
+        "corrected for the number of peers."
     )
-    rivals = [model for model in results.models if model not in OURS]
+    peers = [model for model in results.models if model not in OURS]
     rows = []
-    for rival in rivals:
-        row = [rival]
+    for peer in peers:
+        row = [peer]
         for own in results.ours:
-            verdicts = [
-                compare_folds(results.give(t, own, "accuracy"), results.give(t, rival, "accuracy"))
+            signs = [
+                compare_folds(*(results.list_scores(t, m, "accuracy") for m in (own, peer))).sign
                 for t in results.tables
-                if (t, rival) in results.records and (t, own) in results.records
+                if (t, peer) in results.records and (t, own) in results.records
             ]
-            told = " / ".join(str(verdicts.count(v)) for v in (1, 0, -1))
-            pairs = [(results.average(t, own), results.average(t, rival)) for t in results.tables]
-            mean = np.nanmean([a - b for a, b in pairs])
-            row.append(f"{told}, {100 * mean:+.1f}, p = {test_tables(results, own, rival):.2g}")
+            counts = " / ".join(str(signs.count(sign)) for sign in (1, 0, -1))
+            found = compare_means(results, own, peer)
+            mean = 100 * found.difference.value
+            row.append(f"{counts}, {mean:+.1f}, p = {found.p_value:.2g}")
         rows.append(row)
     report.table(["against", *(f"{own} (mean difference)" for own in results.ours)], rows)
 
 
 def report_rest(report: Report, results: Results) -> None:
-    """Tell the other measures, as medians or means over the tables."""
-    report.say(
+    """Report the other measures, as medians or means over the tables."""
+    report.add(
         "\n## Probabilities, seconds, sizes\n\nMeans of log loss (probabilities of at least 1e-6) "
         "and area under the ROC curve (one against all), over the tables on which all but RIPPER "
         "have a result; medians over a learner's own tables of the seconds of a fit (with its "
@@ -274,8 +243,8 @@ def report_rest(report: Report, results: Results) -> None:
             for what in ("fit_seconds", "predict_seconds", "size")
         )
         cells = [
-            tell_number(loss, 3),
-            tell_number(100 * area, 1),
+            format_number(loss, 3),
+            format_number(100 * area, 1),
             f"{fit:.2f}",
             f"{1000 * predict:.1f} ms",
             f"{size:.0f} {learner.counts}",
@@ -287,61 +256,61 @@ def report_rest(report: Report, results: Results) -> None:
 
 
 def report_how(report: Report, results: Results, repeats: int) -> None:
-    """Tell how the comparison was made."""
-    report.say(
+    """Describe how the comparison was made."""
+    report.add(
         f"\nStratified 5-fold cross-validation, {repeats} × (seeds 0 to {repeats - 1}), the same "
         "folds for every learner; the MONK's 432 inputs in folds, and on their original parts "
         "below; adult on its official test part. Whatever is chosen is chosen on inner parts of "
         "the training rows. Networks, EBM and RIPPER read the raw columns, the others one-hot "
-        "columns with medians in gaps.\n"
+        "columns with medians for missing values.\n"
     )
     for name in results.models:
         learner = LEARNERS[name]
         kind = "readable" if learner.readable else "for reference"
-        report.say(f"- **{name}** ({kind}): {learner.how}.")
+        report.add(f"- **{name}** ({kind}): {learner.how}.")
 
 
 def report_losses(report: Report, results: Results) -> None:
-    """Name the tables on which each network loses most to the best readable rival."""
-    report.say("\n## Where newron loses\n\nThe best readable rival is ahead of a network by:")
-    rivals = [m for m in results.models if LEARNERS[m].readable and m not in OURS]
+    """Name the tables on which each network loses most to the best readable peer."""
+    report.add("\n## Where newron loses\n\nThe best readable peer is ahead of a network by:")
+    peers = [m for m in results.models if LEARNERS[m].readable and m not in OURS]
     rows = []
     for table in results.tables:
-        known = [model for model in rivals if (table, model) in results.records]
+        known = [model for model in peers if (table, model) in results.records]
         if not known:
             continue
         best = max(known, key=lambda model: results.merit(table, model))
         ahead = results.average(table, best)
-        gaps = [100 * (ahead - results.average(table, own)) for own in results.ours]
-        if np.nanmin(gaps) > 0:
-            rows.append([table, best, *(tell_number(gap, 1, sign="+") for gap in gaps)])
-    report.table(["table", "best rival", *results.ours], rows)
+        losses = [100 * (ahead - results.average(table, own)) for own in results.ours]
+        if np.nanmin(losses) > 0:
+            rows.append([table, best, *(format_number(loss, 1, sign="+") for loss in losses)])
+    report.table(["table", "best peer", *results.ours], rows)
     if not rows:
-        report.say("Nowhere: on every table a network is level with the best readable rival.")
+        report.add("Nowhere: on every table a network is level with the best readable peer.")
 
 
 def report_cost(report: Report, journal: Journal, trials: Sequence[Trial]) -> None:
-    """Tell what each learner's trials took, and by which code of newron."""
+    """Report what each learner's trials took, and by which code of newron."""
     spent: dict[str, float] = {}
     run = [(trial, journal.records[trial]) for trial in trials if trial in journal.records]
     for trial, record in run:
         spent[trial.model] = spent.get(trial.model, 0.0) + record["cpu_seconds"]
-    told = ", ".join(f"{name} {seconds / 60:.0f}" for name, seconds in spent.items())
+    minutes = ", ".join(f"{name} {seconds / 60:.0f}" for name, seconds in spent.items())
     codes = sorted({record["code"] for trial, record in run if trial.model in OURS})
-    report.say(f"\nMinutes of one core: {told}. Code of newron (hash of its sources): "
+    report.add(f"\nMinutes of one core: {minutes}. Code of newron (hash of its sources): "
                f"{', '.join(codes)}.")  # fmt: skip
 
 
-def tell_number(value: float, digits: int, sign: str = "") -> str:
-    """Give a number, or a dash for none."""
+def format_number(value: float, digits: int, sign: str = "") -> str:
+    """Return a number, or a dash for none."""
     return "–" if math.isnan(value) else f"{value:{sign}.{digits}f}"
 
 
 def list_trials(tables: Sequence[str], models: Sequence[str], repeats: int) -> list[Trial]:
-    """Give all trials, tables with many rows first; those that cannot be are left out."""
+    """Return all trials, tables with many rows first; those that cannot be are left out."""
     by_size = sorted(tables, key=lambda name: -len(load(name)[0]))
     return [
-        Trial("honest", table, model, split)
+        Trial("nested", table, model, split)
         for table in [*by_size, *(name_original(name) for name in tables if name in MONKS)]
         for model in models
         if not (LEARNERS[model].only_two and load(table)[1].nunique() > 2)
@@ -364,16 +333,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="where trials are kept")  # fmt: skip
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the result as Markdown, "
                         "and the figure beside it as SVG")  # fmt: skip
-    parser.add_argument("--as-it-is", action="store_true", help="run nothing: tell what the "
+    parser.add_argument("--as-it-is", action="store_true", help="run nothing: report what the "
                         "journal has")  # fmt: skip
     options = parser.parse_args(arguments)
     absent = [] if options.as_it_is else find_absent(options.models)
     if absent:  # else a trial would be kept with the error, and not be run again
-        parser.error(f"expected {', '.join(absent)}, got none; run scripts/install_rivals")
+        parser.error(f"expected {', '.join(absent)}, got none; run scripts/install_peers")
     journal = Journal(options.journal)
     trials = list_trials(options.tables, options.models, options.repeats)
     if not options.as_it_is:
-        run_trials(trials, dict.fromkeys(options.models, try_honest), journal, options.jobs)
+        run_trials(trials, dict.fromkeys(options.models, run_nested), journal, options.jobs)
     packages = ["numpy", "scikit-learn", "interpret-core", "imodels", "wittgenstein"]
     report = open_report("Peers", parser, arguments, packages)
     tables = [*options.tables, *(name_original(name) for name in options.tables if name in MONKS)]
@@ -382,7 +351,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = replace(found, tables=[t for t in options.tables if t not in missing])
     report_how(report, results, options.repeats)
     for table, models in missing.items():
-        report.say(f"- **{table}** is left out: not run to the end for {', '.join(models)}.")
+        report.add(f"- **{table}** is left out: not run to the end for {', '.join(models)}.")
     report_accuracy(report, results)
     report_ranks(report, results, options.write and options.write.with_suffix(".svg"))
     report_wins(report, results)
@@ -391,7 +360,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = sorted({(t.table, t.model, journal.records[t]["error"]) for t in trials
                      if "error" in journal.records.get(t, {})})  # fmt: skip
     for table, model, error in failed:
-        report.say(f"- {model} has no result on {table}: {error}")
+        report.add(f"- {model} has no result on {table}: {error}")
     report_cost(report, journal, trials)
     report.write(str(options.write) if options.write else None)
     return 0

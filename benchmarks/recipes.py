@@ -2,7 +2,7 @@
 
 Monks on their original split, adult on its official test part, the others in five
 folds. Everything that a recipe chooses it chooses on its training rows. ``--noisy``
-adds the thirteen noisy tables, five folds twice, beside tuned rivals on the same folds;
+adds the thirteen noisy tables, five folds twice, beside tuned peers on the same folds;
 ``--seeds`` counts how often MONK-2 is solved.
 """
 
@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,6 +26,7 @@ from benchmarks.paper_data import NOISY, load_parts, load_table, make_synthetic
 from benchmarks.report import Report, open_report
 from newron import NewronClassifier
 from newron.demo import make_monk2
+from newron.evaluation import make_folds
 
 SEED = 0
 SPLIT = ("monks-1", "monks-2", "monks-3", "adult")
@@ -49,17 +50,12 @@ class Outcome:
 
 
 def load_splits(name: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Give training and test parts of a table."""
+    """Return training and test parts of a table."""
     if name in SPLIT:
         (X, y), (Xt, yt) = load_parts(name)
         return [(X, y, Xt, yt)]
     X, y = make_synthetic(name) if name in DRAWN else load_table(name)
-    return [(X[a], y[a], X[b], y[b]) for a, b in fold(X, y, SEED)]
-
-
-def fold(X: np.ndarray, y: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Deal rows into five folds."""
-    return list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))
+    return [(X[a], y[a], X[b], y[b]) for a, b in make_folds(y, 5, SEED)]
 
 
 def try_recipe(name: str, processing: str, recipe: str, jobs: int) -> Outcome:
@@ -76,12 +72,12 @@ def try_recipe(name: str, processing: str, recipe: str, jobs: int) -> Outcome:
 
 def report_recipes(report: Report, names: Sequence[str], jobs: int) -> None:
     """One table for each processing function."""
-    report.say(
+    report.add(
         "\nEach cell: accuracy in %, conditions (grown) or functions of the network, seconds of "
         f"a fit on {jobs} threads. Hidden (4,), seed {SEED}."
     )
     for processing, recipes in RECIPES.items():
-        report.say(f"\n## {processing}")
+        report.add(f"\n## {processing}")
         rows = []
         for name in names:
             cells = [name]
@@ -98,18 +94,20 @@ def report_seeds(report: Report, n_seeds: int) -> None:
     everything = make_monk2()
     (X, y), test = load_parts("monks-2")
     rows = []
-    for name, (A, b), judge in (("432 rows", everything, everything), ("169 rows", (X, y), test)):
-        solved = sum(
-            NewronClassifier(hidden_layer_sizes=(1, 2), random_state=s).fit(A, b).score(*judge) == 1
-            for s in range(n_seeds)
+    trials = (("432 rows", everything, everything), ("169 rows", (X, y), test))
+    for name, (A, b), test_part in trials:
+        models = (
+            NewronClassifier(hidden_layer_sizes=(1, 2), random_state=seed).fit(A, b)
+            for seed in range(n_seeds)
         )
+        solved = sum(model.score(*test_part) == 1 for model in models)
         rows.append([f"trained on {name}", f"{solved} of {n_seeds}"])
-    report.say("\n## MONK-2, heaviside, hidden (1, 2), default recipe: right on all 432 rows")
+    report.add("\n## MONK-2, heaviside, hidden (1, 2), default recipe: right on all 432 rows")
     report.table(["", "seeds"], rows)
 
 
-def make_rivals() -> dict[str, Callable[[], object]]:
-    """Give newron at its defaults and rivals tuned on inner folds."""
+def make_peers() -> dict[str, Callable[[], object]]:
+    """Return newron at its defaults and peers tuned on inner folds."""
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     boosting = GradientBoostingClassifier(random_state=SEED)
     grids = (
@@ -127,21 +125,21 @@ def make_rivals() -> dict[str, Callable[[], object]]:
 
 def report_noisy(report: Report, repeats: int) -> None:
     """Compare accuracies on the noisy tables, on the same folds."""
-    report.say(f"\n## Thirteen noisy tables, five folds × {repeats}: accuracy in %")
-    rivals = make_rivals()
-    rows, means = [], {name: [] for name in rivals}
+    report.add(f"\n## Thirteen noisy tables, five folds × {repeats}: accuracy in %")
+    peers = make_peers()
+    rows, means = [], {name: [] for name in peers}
     for table in NOISY:
         X, y = load_table(table)
-        splits = [pair for seed in range(repeats) for pair in fold(X, y, seed)]
+        splits = [pair for seed in range(repeats) for pair in make_folds(y, 5, seed)]
         cells = [table]
-        for name, make in rivals.items():
+        for name, make in peers.items():
             scores = [make().fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
             means[name].append(float(np.mean(scores)))
             cells.append(f"{100 * means[name][-1]:.1f}")
         print(f"  {cells}", file=sys.stderr, flush=True)
         rows.append(cells)
-    rows.append(["mean", *(f"{100 * np.mean(means[name]):.2f}" for name in rivals)])
-    report.table(["table", *rivals], rows)
+    rows.append(["mean", *(f"{100 * np.mean(means[name]):.2f}" for name in peers)])
+    report.table(["table", *peers], rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

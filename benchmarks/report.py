@@ -30,7 +30,7 @@ class Report:
         ]
         print("\n".join(self.lines), flush=True)
 
-    def say(self, text: str = "") -> None:
+    def add(self, text: str = "") -> None:
         """Add a line."""
         self.lines.append(text)
         print(text, flush=True)
@@ -38,14 +38,14 @@ class Report:
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Add a table."""
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-        self.say()
+        self.add()
         for row in [head, ["-" * w for w in widths], *rows]:
             cells = [
                 c.ljust(w) if i == 0 else c.rjust(w)
                 for i, (c, w) in enumerate(zip(row, widths, strict=True))
             ]
-            self.say("| " + " | ".join(cells) + " |")
-        self.say()
+            self.add("| " + " | ".join(cells) + " |")
+        self.add()
 
     def write(self, path: str | None) -> None:
         """Write the collected lines as Markdown."""

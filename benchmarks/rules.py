@@ -1,8 +1,8 @@
-"""``python -m benchmarks.rules``: how right and how long rules are, beside other learners'.
+"""``python -m benchmarks.rules``: accuracy and length of rules, beside other learners'.
 
 ``monk2`` counts over seeds how often the rule of MONK-2 is found. ``tables`` compares
 accuracy and literals with a decision tree, FIGS and RIPPER on the paper's tables, on the
-same rows. ``time`` tells how long it takes to read Heaviside networks and to prove it.
+same rows. ``time`` measures how long it takes to read Heaviside networks and to prove it.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold
+from scipy import stats
 
 from benchmarks.learners import limit_time
 from benchmarks.report import Report, open_report
-from benchmarks.rivals import RIVALS, Rival, describe_rivals
-from benchmarks.tables import Split, draw, tell
+from benchmarks.rule_learners import RULE_LEARNERS, RuleLearner, describe_rule_learners
+from benchmarks.tables import Split, draw, show_progress
 from newron import NewronClassifier, datasets
 from newron.demo import load_training_rows, make_monk2
+from newron.evaluation import make_folds
 from newron.rules import Proof, RuleSet
 
 SEED = 0
 PARTS = ("monk2", "tables", "time")
-# MONK's training parts are rows of the test part again, so that folds would not be honest.
+# MONK's training parts are rows of the test part again, so that folds would share rows.
 SPLIT = ("monks-1", "monks-2", "monks-3", "adult")
 MONK2 = "exactly 2 of [x1 = 1; x2 = 1; x3 = 1; x4 = 1; x5 = 1; x6 = 1]"
 VARIANTS = ("newron", "newron pruned", "newron short")
 SHORT = 2.0  # standard errors of the score's difference that a short network may lose
 GOAL_SEEDS, GOAL_TABLES, GOAL_SECONDS = 0.95, 15, 10.0
 PROOF_SECONDS = 60.0
-RIVAL_SECONDS = 300
+LEARNER_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Reading:
     fit_seconds: float
     seconds: float  # of extraction and minimisation
     proof: Proof
-    differ: int  # test rows of which network and rules say different things
+    differ: int  # test rows of which network and rules predict different classes
 
     @property
     def total(self) -> float:
@@ -82,19 +83,18 @@ class Outcome:
         return statistics.mean(float(np.mean(right)) for right in self.right)
 
     def measure(self, which: int) -> float:
-        """Give the mean of one of the sizes."""
+        """Return the mean of one of the sizes."""
         return statistics.mean(sizes[which] for sizes in self.sizes)
 
     def compare(self, other: Outcome) -> tuple[float, float]:
-        """Give how much more accurate it is than another, and the standard error of that.
+        """Return how much more accurate it is than another, and the standard error of that.
 
         The error is that of the paired differences of folds, or of one test part's rows.
         """
         pairs = zip(self.right, other.right, strict=True)
         by_row = [a.astype(float) - b.astype(float) for a, b in pairs]
         found = by_row[0] if len(by_row) == 1 else np.array([np.mean(d) for d in by_row])
-        error = float(np.std(found, ddof=1) / np.sqrt(len(found)))
-        return float(np.mean(found)), error
+        return float(np.mean(found)), float(stats.sem(found))
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Table:
 def report_monk2(report: Report, n_seeds: int, jobs: int) -> None:
     """Count how often the rule of MONK-2 is found."""
     everything = make_monk2()
-    report.say(
+    report.add(
         f'\n## MONK-2, seeds 0 to {n_seeds - 1}\n\n`NewronClassifier("heaviside", '
         'random_state=seed)`, the default recipe. "Found": `rules()` are one rule, '
         f"`If {MONK2}`, 6 literals, proved equal to the network. "
@@ -131,7 +131,7 @@ def report_monk2(report: Report, n_seeds: int, jobs: int) -> None:
             found += is_monk2(rules)
             literals.append(rules.n_literals)
             if not right:
-                tell(f"monk2, {name} rows, seed {seed}: {rules!r} is not right on all 432")
+                show_progress(f"monk2, {name} rows, seed {seed}: {rules!r} is not right on all 432")
         seconds = (time.perf_counter() - begin) / n_seeds
         cells = [f"{solved} of {n_seeds}", f"{found} of {n_seeds}"]
         cells += [f"{statistics.mean(literals):.1f}", f"{max(literals)}", f"{seconds:.2f}"]
@@ -141,7 +141,7 @@ def report_monk2(report: Report, n_seeds: int, jobs: int) -> None:
 
 
 def is_monk2(rules: RuleSet) -> bool:
-    """Tell whether rules are those of MONK-2, and proved."""
+    """Return whether rules are those of MONK-2, and proved."""
     first = rules.to_text(notes=False).splitlines()[0]
     return first == f"If {MONK2}, then class 1" and rules.n_literals == 6 and bool(rules.proof)
 
@@ -149,7 +149,7 @@ def is_monk2(rules: RuleSet) -> bool:
 # ---- fitting ----
 
 
-def try_table(name: str, rivals: Sequence[Rival], settings: Settings) -> Table:
+def try_table(name: str, learners: Sequence[RuleLearner], settings: Settings) -> Table:
     """Fit and test every model on every split of a table."""
     X, y, splits = load_splits(name, settings)
     table = Table(name, y, splits, {}, {})
@@ -162,28 +162,30 @@ def try_table(name: str, rivals: Sequence[Rival], settings: Settings) -> Table:
             table.readings.setdefault(variant, []).append(reading)
     for variant, outcome in outcomes.items():
         table.outcomes[variant] = outcome
-        tell_outcome(table, variant)
-    for rival in rivals:
-        table.outcomes[rival.name] = rival.refuse(y) or try_rival(rival, X, y, splits)
-        tell_outcome(table, rival.name)
+        show_outcome(table, variant)
+    for learner in learners:
+        table.outcomes[learner.name] = learner.find_obstacle(y) or try_learner(
+            learner, X, y, splits
+        )
+        show_outcome(table, learner.name)
     return table
 
 
 def load_splits(name: str, settings: Settings) -> tuple[pd.DataFrame, pd.Series, list[Split]]:
-    """Give a raw frame, its classes, and the rows to train and to test on."""
+    """Return a raw frame, its classes, and the rows to train and to test on."""
     table = datasets.load(name)
     X, y = table.X, table.y
     if name in SPLIT:
         return X, y, [(draw(table.train, settings.rows), draw(table.test, settings.rows))]
     rows = draw(np.arange(len(X)), settings.rows)
-    folds = StratifiedKFold(settings.folds, shuffle=True, random_state=SEED)
-    return X, y, [(rows[a], rows[b]) for a, b in folds.split(rows, y.iloc[rows])]
+    folds = make_folds(y.iloc[rows], settings.folds, SEED)
+    return X, y, [(rows[a], rows[b]) for a, b in folds]
 
 
 def read_newron(
     X: pd.DataFrame, y: pd.Series, split: Split, settings: Settings
 ) -> dict[str, tuple[np.ndarray, Reading]]:
-    """Fit, prune, read and prove; give which test rows the rules alone have right."""
+    """Fit, prune, read and prove; return which test rows the rules alone predict."""
     train, test = split
     begin = time.perf_counter()
     model = NewronClassifier("heaviside", random_state=SEED, n_jobs=settings.jobs)
@@ -204,59 +206,59 @@ def read_newron(
         rules = network.rules()
         read = time.perf_counter() - begin
         proof = rules.prove(PROOF_SECONDS)
-        said = rules.predict(X.iloc[test])
-        differ = int((said != network.predict(X.iloc[test])).sum())
+        predicted = rules.predict(X.iloc[test])
+        differ = int((predicted != network.predict(X.iloc[test])).sum())
         reading = Reading(rules.form, rules.n_literals, seconds[variant], read, proof, differ)
-        out[variant] = (said == y.iloc[test].to_numpy(), reading)
+        out[variant] = (predicted == y.iloc[test].to_numpy(), reading)
     return out
 
 
-def try_rival(
-    rival: Rival, X: pd.DataFrame, y: pd.Series, splits: Sequence[Split]
+def try_learner(
+    learner: RuleLearner, X: pd.DataFrame, y: pd.Series, splits: Sequence[Split]
 ) -> Outcome | str:
-    """Fit and test a rival; its errors are not ours."""
+    """Fit and test another learner; its errors are not ours."""
     outcome = Outcome([], [])
     for train, test in splits:
         try:
-            with limit_time(RIVAL_SECONDS):
-                told = rival.learn(X, y, train, test)
+            with limit_time(LEARNER_SECONDS):
+                tested = learner.learn(X, y, train, test)
         except TimeoutError as error:
             return str(error)
         except Exception as error:
-            tell(f"{rival.name} failed: {type(error).__name__}: {error}")
+            show_progress(f"{learner.name} failed: {type(error).__name__}: {error}")
             return "failed"
-        outcome.right.append(told.said == y.iloc[test].to_numpy())
-        outcome.sizes.append(told.sizes)
+        outcome.right.append(tested.predicted == y.iloc[test].to_numpy())
+        outcome.sizes.append(tested.sizes)
     return outcome
 
 
-def tell_outcome(table: Table, model: str) -> None:
+def show_outcome(table: Table, model: str) -> None:
     """Show progress."""
     outcome = table.outcomes[model]
     if isinstance(outcome, str):
-        tell(f"{table.name}, {model}: {outcome}")
+        show_progress(f"{table.name}, {model}: {outcome}")
         return
     sizes = [outcome.measure(k) for k in range(len(outcome.sizes[0]))]
-    told = f"{100 * outcome.accuracy:.2f} %, {' / '.join(f'{n:.1f}' for n in sizes)} literals"
+    text = f"{100 * outcome.accuracy:.2f} %, {' / '.join(f'{n:.1f}' for n in sizes)} literals"
     for reading in table.readings.get(model, []):
-        told += f"; {reading.form} {reading.literals}, {reading.fit_seconds:.1f} s fit, "
-        told += f"{reading.seconds:.2f} s, {reading.proof.method} {reading.proof.seconds:.2f} s"
+        text += f"; {reading.form} {reading.literals}, {reading.fit_seconds:.1f} s fit, "
+        text += f"{reading.seconds:.2f} s, {reading.proof.method} {reading.proof.seconds:.2f} s"
         if not reading.proof or reading.differ:
-            told += f" ({reading.proof} {reading.differ} test rows differ)"
-    tell(f"{table.name}, {model}: {told}")
+            text += f" ({reading.proof} {reading.differ} test rows differ)"
+    show_progress(f"{table.name}, {model}: {text}")
 
 
 # ---- accuracy and literals ----
 
 
 def report_tables(report: Report, tables: Sequence[Table], settings: Settings) -> None:
-    """One row for each table, and on how many newron is at least as right and shorter."""
-    report.say(
+    """One row for each table, and on how many newron is as accurate and shorter."""
+    report.add(
         "\n## Accuracy and literals\n\n"
         f'`NewronClassifier("heaviside", random_state={SEED}, n_jobs={settings.jobs})`, the '
         "default recipe, and the same pruned on its training rows, "
         f"`prune(X, y, tolerance={settings.tolerance:g})`, on raw frames with categories and "
-        "gaps. *Short* is the same with "
+        "missing values. *Short* is the same with "
         f'`prune(X, y, tolerance={SHORT:g}, criterion="score")`: the fewest literals whose '
         "accuracy in inner folds is not below the best one's by more than so many standard "
         "errors of the difference. Nothing is chosen by test rows. "
@@ -266,9 +268,9 @@ def report_tables(report: Report, tables: Sequence[Table], settings: Settings) -
         "`rules().n_literals`, conditions on one column as printed, a group that is named and "
         "used again once more. Means over the folds."
     )
-    report.say(f"\n{describe_rivals()}")
+    report.add(f"\n{describe_rule_learners()}")
     models = list(tables[0].outcomes)
-    counts = {rival.name: rival.counts for rival in RIVALS}
+    counts = {learner.name: learner.counts for learner in RULE_LEARNERS}
     head = ["table", "rows", "classes"]
     for model in models:
         head += [model, *counts.get(model, ("literals",))]
@@ -286,7 +288,7 @@ def report_tables(report: Report, tables: Sequence[Table], settings: Settings) -
 
 
 def list_cells(outcome: Outcome | str, n_sizes: int) -> list[str]:
-    """Give accuracy and sizes, or why there are none."""
+    """Return accuracy and sizes, or why there are none."""
     if isinstance(outcome, str):
         return [outcome, *[""] * n_sizes]
     sizes = [f"{outcome.measure(k):.1f}" for k in range(n_sizes)]
@@ -304,7 +306,7 @@ class Verdict:
 
     @property
     def accurate(self) -> tuple[bool, bool]:
-        """Whether it is as right or more, and whether within one standard error."""
+        """Whether it is as accurate, and whether within one standard error."""
         return self.difference >= -1e-12, self.difference >= -self.error - 1e-12
 
     @property
@@ -313,7 +315,7 @@ class Verdict:
         return self.literals < self.tree[0], self.literals < self.tree[1]
 
 
-def judge(table: Table, variant: str) -> Verdict | None:
+def compare_with_tree(table: Table, variant: str) -> Verdict | None:
     """Compare with the tree; None where there is nothing to compare."""
     ours, tree = table.outcomes[variant], table.outcomes["tree"]
     if isinstance(ours, str) or isinstance(tree, str):
@@ -323,11 +325,11 @@ def judge(table: Table, variant: str) -> Verdict | None:
 
 
 def report_against_tree(report: Report, tables: Sequence[Table], variant: str) -> None:
-    """Tell table by table whether newron is as right as the tree and shorter."""
-    judged = [(table.name, judge(table, variant)) for table in tables]
-    if not any(verdict for _, verdict in judged):
+    """Compare with the tree on each table: accuracy and length."""
+    compared = [(table.name, compare_with_tree(table, variant)) for table in tables]
+    if not any(verdict for _, verdict in compared):
         return
-    report.say(
+    report.add(
         f"\n### {variant} against the tree\n\nThe difference of the accuracies in points, ± the "
         "standard error of the paired differences of the folds (of the rows, where there is one "
         "test part)."
@@ -343,7 +345,7 @@ def report_against_tree(report: Report, tables: Sequence[Table], variant: str) -
                 for n, less in zip(v.tree, v.shorter, strict=True)
             ),
         ]
-        for name, v in judged
+        for name, v in compared
         if v is not None
     ]
     head = ["table", "difference", "≥ tree", "≥ within error", "literals", "splits: fewer?",
@@ -352,22 +354,22 @@ def report_against_tree(report: Report, tables: Sequence[Table], variant: str) -
 
 
 def report_summary(report: Report, tables: Sequence[Table]) -> None:
-    """Count the tables on which newron is as right as the tree and shorter."""
-    report.say(
-        f"\n### Summary\n\nOf {len(tables)} tables, the number on which newron is as right as the "
-        "tree, has fewer literals, and both. "
+    """Count the tables on which newron is as accurate as the tree and shorter."""
+    report.add(
+        f"\n### Summary\n\nOf {len(tables)} tables, the number on which newron is as accurate as "
+        "the tree, has fewer literals, and both. "
         f"Goal: both on at least {GOAL_TABLES} of {len(datasets.names())}."
     )
     rows = []
     for variant in VARIANTS:
-        verdicts = [v for table in tables if (v := judge(table, variant)) is not None]
+        verdicts = [v for table in tables if (v := compare_with_tree(table, variant)) is not None]
         for a, accuracy in enumerate(("equal or better", "within one standard error")):
             for s, size in enumerate(("splits", "rule literals")):
                 accurate = sum(v.accurate[a] for v in verdicts)
                 shorter = sum(v.shorter[s] for v in verdicts)
                 both = sum(v.accurate[a] and v.shorter[s] for v in verdicts)
                 rows.append([variant, accuracy, size, str(accurate), str(shorter), str(both)])
-    head = ["", "accuracy", "tree counted by", "as right", "fewer literals", "both"]
+    head = ["", "accuracy", "tree counted by", "as accurate", "fewer literals", "both"]
     report.table(head, rows)
 
 
@@ -375,12 +377,12 @@ def report_summary(report: Report, tables: Sequence[Table]) -> None:
 
 
 def report_time(report: Report, tables: Sequence[Table]) -> None:
-    """Tell how long reading and proving take."""
-    report.say(
+    """Report how long reading and proving take."""
+    report.add(
         "\n## Seconds of reading and of proof\n\nOf the Heaviside networks above: the longest of "
         "extraction and minimisation (`rules()`), of proof, and of both together; how many were "
-        "proved equal, by which method; on how many test rows network and rules say different "
-        "things (values outside of the domain for which rules are proved). "
+        "proved equal, by which method; on how many test rows network and rules predict "
+        "different classes (values outside of the domain for which rules are proved). "
         f"Goal: each network of the default recipe read and proved within {GOAL_SECONDS:g} s."
     )
     notes = []
@@ -401,21 +403,21 @@ def report_time(report: Report, tables: Sequence[Table]) -> None:
             ]
         if not rows:
             continue
-        report.say(f"\n### {variant}")
+        report.add(f"\n### {variant}")
         head = ["table", "networks", "forms", "literals", "fit", "extraction", "proof", "both",
                 "methods", "proved", "rows that differ"]  # fmt: skip
         report.table(head, rows)
         held = "held" if slowest[0] <= GOAL_SECONDS and proved == total else "missed"
-        report.say(
+        report.add(
             f"{proved} of {total} proved; the slowest takes {slowest[0]:.1f} s ({slowest[1]}). "
             f"Goal {held}."
         )
     for note in notes:
-        report.say(f"- {note}")
+        report.add(f"- {note}")
 
 
 def list_times(readings: Sequence[Reading]) -> list[str]:
-    """Give the cells of a row."""
+    """Return the cells of a row."""
     return [
         str(len(readings)),
         tally(r.form for r in readings),
@@ -439,14 +441,14 @@ def tally(words: Iterable[str]) -> str:
 
 
 def recall(folder: Path | None, name: str, settings: Settings, run: Callable[[], Table]) -> Table:
-    """Give what is kept of a table, or run it and keep it."""
+    """Return what is kept of a table, or run it and keep it."""
     if folder is None:
         return run()
     file = folder / f"{name}.pickle"
     if file.exists():
         kept_settings, table = pickle.loads(file.read_bytes())
         if kept_settings == settings:
-            tell(f"{name}: kept from before")
+            show_progress(f"{name}: kept from before")
             return table
     table = run()
     folder.mkdir(parents=True, exist_ok=True)
@@ -488,9 +490,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = Settings(
             options.folds, options.rows, options.jobs, options.tolerance, prune=compared
         )
-        rivals = RIVALS if compared else ()
+        learners = RULE_LEARNERS if compared else ()
         tables = [
-            recall(options.keep, name, settings, lambda n=name: try_table(n, rivals, settings))
+            recall(options.keep, name, settings, lambda n=name: try_table(n, learners, settings))
             for name in options.tables
         ]
         if compared:

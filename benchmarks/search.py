@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from benchmarks.folds import MONKS, load, make_split, name_original
 from benchmarks.report import open_report
-from benchmarks.trials import tell
+from benchmarks.trials import show_progress
 from newron import NewronClassifier, datasets
 
 SEED = 0
@@ -22,7 +22,7 @@ GOAL_SMALL, GOAL_ADULT = 2.0, 60.0
 
 
 def try_fit(table: str, processing: str, hidden: object, jobs: int) -> tuple[str, float]:
-    """Give a cell of the table, and the seconds of the fit."""
+    """Return a cell of the table, and the seconds of the fit."""
     X, y = load(table)
     train, test = make_split(table, 0)
     model = NewronClassifier(processing, hidden_layer_sizes=hidden, random_state=SEED, n_jobs=jobs)
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
     options = parser.parse_args(arguments)
     report = open_report("Search inside of a fit", parser, arguments, ["numpy", "scikit-learn"])
-    report.say(
+    report.add(
         f"\nAccuracy in % / seconds of a fit on {options.jobs} threads, default recipe, seed "
         f'{SEED}, with `(4,)`, the default, and with `"auto"`, and what it found. "auto" becomes '
         f"the default if a fit then takes under {GOAL_SMALL:g} s on the small tables and under "
@@ -60,11 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 limit = GOAL_ADULT if name == "adult" else GOAL_SMALL
                 if hidden == "auto" and seconds > limit:
                     slow.append(f"{name} {processing} {seconds:.1f} s")
-        tell(" | ".join(row))
+        show_progress(" | ".join(row))
         rows.append(row)
     report.table(["table", *(f"{p} {h}" for p in PROCESSING for h in ("(4,)", "auto"))], rows)
-    told = ", ".join(slow) if slow else "none"
-    report.say(f'Slower than that with "auto": {told}.')
+    names = ", ".join(slow) if slow else "none"
+    report.add(f'Slower than that with "auto": {names}.')
     report.write(options.write)
     return 0
 

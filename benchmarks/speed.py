@@ -63,13 +63,13 @@ SIZES = (
 
 
 def make_data(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give a table of noise and a class that depends on its first column."""
+    """Return a table of noise and a class that depends on its first column."""
     X = np.random.default_rng(0).normal(size=(n_rows, n_columns))
     return X, (X[:, 0] > 0).astype(np.int64)
 
 
 def time_newron(size: Size, processing: str) -> float:
-    """Give the seconds of one step in the core, one thread."""
+    """Return the seconds of one step in the core, one thread."""
     X, y = make_data(size.n_rows, size.widths[0])
     table = CoreTable(
         X.astype(np.float32), y[:, None].astype(np.float32), np.ones(len(X), np.float32)
@@ -89,7 +89,7 @@ def time_newron(size: Size, processing: str) -> float:
 
 
 def time_mlp(size: Size) -> float:
-    """Give the seconds of one step of scikit-learn's perceptron, one thread."""
+    """Return the seconds of one step of scikit-learn's perceptron, one thread."""
     X, y = make_data(size.n_rows, size.widths[0])
     per_epoch = -(-size.n_rows // BATCH)
     n_epochs = max(1, min(size.steps, 400) // per_epoch)
@@ -103,7 +103,7 @@ def time_mlp(size: Size) -> float:
 
 
 def time_bare(size: Size) -> float:
-    """Give the seconds of one sigmoid for each edge and row of a batch."""
+    """Return the seconds of one sigmoid for each edge and row of a batch."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(1, BATCH)).astype(np.float32)
     w, b = rng.normal(size=(2, size.n_edges)).astype(np.float32)
@@ -112,7 +112,7 @@ def time_bare(size: Size) -> float:
 
 
 def time_torch(size: Size) -> float:
-    """Give the seconds of one step in eager PyTorch, or NaN without it."""
+    """Return the seconds of one step in eager PyTorch, or NaN without it."""
     if not HAS_TORCH:
         return float("nan")
     from benchmarks.eager import time_step
@@ -130,13 +130,13 @@ def measure(contestants: dict[str, Callable[[], float]], rounds: int) -> dict[st
 
 
 def ratio(times: dict[str, list[float]], of: str, to: str) -> float:
-    """Give the median over the rounds of one time by another."""
+    """Return the median over the rounds of one time by another."""
     return statistics.median(a / b for a, b in zip(times[of], times[to], strict=True))
 
 
 def report_training(report: Report, rounds: int) -> None:
     """Compare one step of training."""
-    report.say("\n## One step of Adam, batch 128, one thread (µs)")
+    report.add("\n## One step of Adam, batch 128, one thread (µs)")
     rows = []
     for size in SIZES:
         times = measure(
@@ -172,7 +172,7 @@ def report_training(report: Report, rounds: int) -> None:
 
 def report_threads(report: Report, rounds: int) -> None:
     """Compare two threads with one."""
-    report.say("## Two threads against one")
+    report.add("## Two threads against one")
     X, y = make_data(20_000, 14)
     wide, _ = make_data(20_000, 100)
 
@@ -209,7 +209,7 @@ def report_threads(report: Report, rounds: int) -> None:
 
 def report_prediction(report: Report, rounds: int) -> None:
     """Compare prediction of many rows and of one."""
-    report.say("## Prediction, 200,000 rows of 14 columns, one thread")
+    report.add("## Prediction, 200,000 rows of 14 columns, one thread")
     X, y = make_data(200_000, 14)
     few = slice(0, 5000)
     small = {
@@ -269,7 +269,7 @@ def report_memory(report: Report) -> None:
     """Measure the peak of a fit above its data."""
     if sys.platform != "linux":
         return
-    report.say("## Peak memory of a fit above the data, 1,000,000 × 20, hidden (4,)")
+    report.add("## Peak memory of a fit above the data, 1,000,000 × 20, hidden (4,)")
     rows = []
     for processing in ("heaviside", "sigmoid"):
         for kind in ("float32", "float64"):
@@ -280,7 +280,7 @@ def report_memory(report: Report) -> None:
             peak, data = map(float, done.stdout.split())
             rows.append([f"{processing}, X in {kind}", f"{data:.0f}", f"{peak:.0f}"])
     report.table(["fit", "the data (MiB)", "peak above it (MiB)"], rows)
-    report.say("The core's own copy of the rows is float32: 76 MiB of the peak.")
+    report.add("The core's own copy of the rows is float32: 76 MiB of the peak.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -291,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     report = open_report("Speed", parser, arguments, ["numpy", "scikit-learn", "torch"])
     if not HAS_TORCH:
-        report.say("\nPyTorch is not installed: its column is empty (run scripts/install_heavy).")
+        report.add("\nPyTorch is not installed: its column is empty (run scripts/install_heavy).")
     with threadpool_limits(1):
         report_training(report, options.rounds)
         report_threads(report, options.rounds)

@@ -1,8 +1,8 @@
 """``python -m benchmarks.streaming``: how ``newron predict`` passes files larger than memory.
 
 Two CSV files are made on the spot, one ten times as long as the other, and predicted by a
-process of its own; what it took at most of memory and how many rows it did in a second is
-told. Labels are compared with those of ``Model.predict`` on the rows that the files repeat.
+process of its own; its peak of memory and its rows per second are
+reported. Labels are compared with those of ``Model.predict`` on the rows that the files repeat.
 """
 
 from __future__ import annotations
@@ -106,17 +106,17 @@ def check(output: Path, expected: Sequence[str], n_rows: int) -> None:
             raise SystemExit("expected the header 'prediction'")
         lines = (line.rstrip("\n") for line in file)
         count = 0
-        for said, wanted in zip(lines, itertools.cycle(expected), strict=False):
+        for got, label in zip(lines, itertools.cycle(expected), strict=False):
             count += 1
-            if said != wanted:
-                raise SystemExit(f"row {count}: expected {wanted!r}, got {said!r}")
+            if got != label:
+                raise SystemExit(f"row {count}: expected {label!r}, got {got!r}")
     if count != n_rows:
         raise SystemExit(f"expected {n_rows} rows, got {count}")
 
 
 @contextmanager
 def open_folder(where: str | None, n_bytes: int) -> Iterator[Path]:
-    """Give a folder with room for the files; it is removed at the end."""
+    """Return a folder with room for the files; it is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="newron-streaming-", dir=where) as name:
         free = shutil.disk_usage(name).free
         if free < 1.5 * n_bytes:
@@ -140,7 +140,7 @@ def measure(folder: Path, n_bytes: int) -> Run:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure two sizes and tell what they took."""
+    """Measure two sizes and report what they took."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.streaming", description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=5.0, help="of the larger file")
     parser.add_argument("--folder", help="where to make the files; by default the system's")
@@ -148,8 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     n_bytes = round(options.gigabytes * 1e9)
     report = open_report("Files larger than memory", parser, arguments, ["numpy"])
-    report.say()
-    report.say("`newron predict` on a CSV file of nine numbers and a category, to a CSV file.")
+    report.add()
+    report.add("`newron predict` on a CSV file of nine numbers and a category, to a CSV file.")
     with open_folder(options.folder, n_bytes) as folder:
         runs = [measure(folder, size) for size in (n_bytes // 10, n_bytes)]
     report.table(
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for run in runs
         ],
     )
-    report.say("All labels are those of `Model.predict`.")
+    report.add("All labels are those of `Model.predict`.")
     report.write(options.write)
 
 

@@ -1,8 +1,8 @@
 """``python -m benchmarks.tables``: tables as they are against one-hot, imputed columns.
 
-``raw`` fits the default recipe on raw frames, with their categories and gaps, and on
-one-hot columns with medians in the gaps, in the same five folds. ``speed`` times fits of
-adult, newron on the raw frame and others on one-hot columns, in turns.
+``raw`` fits the default recipe on raw frames, with their categories and missing values,
+and on one-hot columns with medians for missing values, in the same five folds. ``speed`` times
+fits of adult, newron on the raw frame and others on one-hot columns, in turns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import StratifiedKFold
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
@@ -25,6 +24,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.report import Report, open_report
 from benchmarks.speed import measure, ratio
 from newron import NewronClassifier, datasets
+from newron.evaluation import make_folds
 
 try:
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -64,29 +64,29 @@ class Outcome:
 # ---- tables ----
 
 
-def load_table(name: str, most: int | None) -> tuple[pd.DataFrame, pd.Series, list[Split]]:
-    """Give a raw frame, its classes, and the rows to train and to test on."""
+def load_table(name: str, max_rows: int | None) -> tuple[pd.DataFrame, pd.Series, list[Split]]:
+    """Return a raw frame, its classes, and the rows to train and to test on."""
     table = datasets.load(name.removesuffix(UNORDERED))
     X = table.X.astype("category") if name.endswith(UNORDERED) else table.X
-    rows = draw(np.arange(len(X)), most)
-    folds = StratifiedKFold(5, shuffle=True, random_state=SEED).split(rows, table.y.iloc[rows])
+    rows = draw(np.arange(len(X)), max_rows)
+    folds = make_folds(table.y.iloc[rows], 5, SEED)
     return X, table.y, [(rows[a], rows[b]) for a, b in folds]
 
 
-def draw(rows: np.ndarray, most: int | None) -> np.ndarray:
-    """Draw so many rows at most."""
-    if most is None or most >= len(rows):
+def draw(rows: np.ndarray, max_rows: int | None) -> np.ndarray:
+    """Draw at most so many rows."""
+    if max_rows is None or max_rows >= len(rows):
         return rows
-    return np.sort(np.random.default_rng(SEED).choice(rows, most, replace=False))
+    return np.sort(np.random.default_rng(SEED).choice(rows, max_rows, replace=False))
 
 
 def keep(X: pd.DataFrame, _: np.ndarray) -> pd.DataFrame:
-    """Give the frame as it is."""
+    """Return the frame as it is."""
     return X
 
 
 def encode(X: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
-    """Give a column for each category, and in the gaps of numbers the median of these rows."""
+    """Return a column for each category, and the median of these rows for a missing number."""
     columns = pd.get_dummies(X, dtype=np.float64)
     return columns.fillna(X.iloc[rows].median(numeric_only=True))
 
@@ -94,32 +94,32 @@ def encode(X: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
 # ---- raw against one-hot ----
 
 
-def report_raw(report: Report, names: Sequence[str], most: int | None, jobs: int) -> None:
+def report_raw(report: Report, names: Sequence[str], max_rows: int | None, jobs: int) -> None:
     """One table for each processing function."""
-    report.say(
+    report.add(
         "\n## Raw against one-hot\n\n"
         f"`NewronClassifier(processing, random_state={SEED}, n_jobs={jobs})`, the default recipe, "
         "on the raw frame of `newron.datasets` and on one-hot columns with the median of the "
-        "training rows in gaps. Accuracy in %, in five folds, the same for both, ± their "
-        "standard deviation. The last column says whether raw is below one-hot by no more than "
-        "the ± of one-hot. "
+        "training rows for missing values. Accuracy in %, in five folds, the same for both, ± "
+        "their standard deviation. The last column says whether raw is below one-hot by no "
+        "more than the ± of one-hot. "
         "Size: conditions of a grown network, else functions; it and the seconds of a fit are "
-        "raw / one-hot, means over the folds. `car` has neither categories nor gaps, so that "
-        f"both are the same input, fitted once; `car{UNORDERED}` reads its columns, which are "
+        "raw / one-hot, means over the folds. `car` has neither categories nor missing values, so "
+        f"that both are the same input, fitted once; `car{UNORDERED}` reads its columns, which are "
         "ordered words in the source, as categories."
     )
     head = [
         "table", "rows", "columns", "raw", "one-hot", "difference", "size", "seconds", "holds",
     ]  # fmt: skip
     for processing in PROCESSING:
-        report.say(f"\n### {processing}")
-        rows = [compare(name, processing, most, jobs) for name in names]
+        report.add(f"\n### {processing}")
+        rows = [compare(name, processing, max_rows, jobs) for name in names]
         report.table(head, rows)
 
 
-def compare(name: str, processing: str, most: int | None, jobs: int) -> list[str]:
-    """Give a row of the table."""
-    X, y, splits = load_table(name, most)
+def compare(name: str, processing: str, max_rows: int | None, jobs: int) -> list[str]:
+    """Return a row of the table."""
+    X, y, splits = load_table(name, max_rows)
     coded = encode(X, splits[0][0])
     raw = try_table(X, y, splits, keep, processing, jobs)
     hot = raw if coded.equals(X) else try_table(X, y, splits, encode, processing, jobs)
@@ -134,7 +134,7 @@ def compare(name: str, processing: str, most: int | None, jobs: int) -> list[str
         " / ".join(f"{statistics.mean(got.seconds):.1f}" for got in (raw, hot)),
         "yes" if difference >= -hot.spread else "no",
     ]
-    tell(f"{processing} {' | '.join(cells)}")
+    show_progress(f"{processing} {' | '.join(cells)}")
     return cells
 
 
@@ -161,13 +161,13 @@ def try_table(
 # ---- speed ----
 
 
-def report_speed(report: Report, most: int | None, jobs: int, rounds: int) -> None:
+def report_speed(report: Report, max_rows: int | None, jobs: int, rounds: int) -> None:
     """Compare the seconds of a fit of adult."""
-    contestants = make_contestants(most, jobs)
+    contestants = make_contestants(max_rows, jobs)
     with threadpool_limits(jobs):
         times = measure(contestants, rounds)
-    n_rows = len(draw(np.arange(len(datasets.load("adult").X)), most))
-    report.say(
+    n_rows = len(draw(np.arange(len(datasets.load("adult").X)), max_rows))
+    report.add(
         f"\n## Seconds of a fit of adult, {n_rows} rows, {jobs} threads\n\n"
         "newron at its default recipe on the raw frame; the others at their defaults "
         "(InterpretML's ExplainableBoostingClassifier, scikit-learn's MLPClassifier) on "
@@ -185,10 +185,10 @@ def report_speed(report: Report, most: int | None, jobs: int, rounds: int) -> No
     report.table(["model", "seconds", *(f"/ {our}" for our in ours)], rows)
 
 
-def make_contestants(most: int | None, jobs: int) -> dict[str, Callable[[], float]]:
-    """Give the fits to time, newron's first."""
+def make_contestants(max_rows: int | None, jobs: int) -> dict[str, Callable[[], float]]:
+    """Return the fits to time, newron's first."""
     table = datasets.load("adult")
-    rows = draw(np.arange(len(table.X)), most)
+    rows = draw(np.arange(len(table.X)), max_rows)
     X, y = table.X.iloc[rows], table.y.iloc[rows]
     columns = encode(X, np.arange(len(X)))
     scaled = StandardScaler().fit_transform(columns)
@@ -202,7 +202,7 @@ def make_contestants(most: int | None, jobs: int) -> dict[str, Callable[[], floa
 
     def run(name: str) -> float:
         seconds = time_fit(*fits[name](), y)
-        tell(f"{name}: {seconds:.1f} s")
+        show_progress(f"{name}: {seconds:.1f} s")
         return seconds
 
     return {name: lambda n=name: run(n) for name in fits}
@@ -212,18 +212,18 @@ def make_contestants(most: int | None, jobs: int) -> dict[str, Callable[[], floa
 
 
 def make_newron(processing: str, jobs: int) -> NewronClassifier:
-    """Give newron at its default recipe."""
+    """Return newron at its default recipe."""
     return NewronClassifier(processing, random_state=SEED, n_jobs=jobs)
 
 
 def time_fit(model: Any, X: Any, y: pd.Series) -> float:
-    """Give the seconds of a fit."""
+    """Return the seconds of a fit."""
     begin = time.perf_counter()
     model.fit(X, y)
     return time.perf_counter() - begin
 
 
-def tell(line: str) -> None:
+def show_progress(line: str) -> None:
     """Show progress."""
     print(f"  {line}", file=sys.stderr, flush=True)
 

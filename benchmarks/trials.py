@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import newron
 from newron.errors import InputError
 
-__all__ = ["Journal", "Trial", "hash_sources", "is_late", "run_trials"]
+__all__ = ["Journal", "Record", "Trial", "hash_sources", "is_late", "run_trials", "show_progress"]
 
 Record = dict[str, Any]
 SOURCES = ("model", "training", "estimators", "search")  # what decides a result of newron
@@ -65,7 +65,7 @@ class Journal:
             os.truncate(self.path, len(whole.encode()) + bool(whole))
 
     def is_late(self, trial: Trial) -> bool:
-        """Tell whether the model was not done in time on a split of the table."""
+        """Return whether the model was not done in time on a split of the table."""
         return any(
             (other.protocol, other.table, other.model) == (trial.protocol, trial.table, trial.model)
             and is_late(record)
@@ -84,12 +84,12 @@ class Journal:
 
 
 def is_late(record: Record) -> bool:
-    """Tell whether a trial was not done in time."""
+    """Return whether a trial was not done in time."""
     return str(record.get("error")).startswith("TimeoutError")
 
 
 def hash_sources() -> str:
-    """Give a short name of the code that trains, so that a page can tell what made it."""
+    """Return a short name of the code that trains, so that a page can name what made it."""
     digest = hashlib.sha256()
     root = Path(newron.__file__).parent
     for folder in SOURCES:
@@ -104,14 +104,14 @@ def run_trials(
 ) -> None:  # fmt: skip
     """Run what the journal does not have; ``work`` has a function for each model.
 
-    A trial that fails is told and kept with its error: one rival's defect must not end
+    A trial that fails is printed and kept with its error: one peer's defect must not end
     the others' run.
     """
     code = hash_sources()
     open_ = [trial for trial in trials if trial not in journal.records]
-    tell(f"{len(trials) - len(open_)} of {len(trials)} trials are in {journal.path}")
+    show_progress(f"{len(trials) - len(open_)} of {len(trials)} trials are in {journal.path}")
     begin = time.monotonic()
-    # Asked when its turn comes: what was not done in time once is not tried on other splits.
+    # Checked when its turn comes: what was late once is not tried on other splits.
     calls = (
         delayed(_try)(work[trial.model], trial) for trial in open_ if not journal.is_late(trial)
     )
@@ -119,8 +119,8 @@ def run_trials(
     for n, (trial, record) in enumerate(done, 1):
         journal.add(trial, {**record, "code": code})
         left = (time.monotonic() - begin) / n * (len(open_) - n)
-        said = record.get("error") or f"{100 * record['accuracy']:.1f} %"
-        tell(f"{n} of {len(open_)}, about {left / 60:.0f} min left: {trial} {said}")
+        result = record.get("error") or f"{100 * record['accuracy']:.1f} %"
+        show_progress(f"{n} of {len(open_)}, about {left / 60:.0f} min left: {trial} {result}")
 
 
 def _try(work: Callable[[Trial], Record], trial: Trial) -> tuple[Trial, Record]:
@@ -139,6 +139,6 @@ def _try(work: Callable[[Trial], Record], trial: Trial) -> tuple[Trial, Record]:
     }
 
 
-def tell(text: str) -> None:
+def show_progress(text: str) -> None:
     """Show progress."""
     print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What the comparisons say of trials: means, intervals, ranks, tests."""
+"""What the comparisons make of trials: means, intervals, ranks, tests."""
 
 import math
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ class TestCells:
         assert overlapping.half_width == pytest.approx(error * math.sqrt(1 + 4 / 3))
         assert math.isnan(paper.Cell([80.0]).half_width)
 
-    def test_splits_beyond_those_asked_for_do_not_count(self, tmp_path):
+    def test_splits_beyond_those_requested_do_not_count(self, tmp_path):
         journal = make_journal(
             tmp_path,
             {Trial("paper", "iris", "sigmoid", k): v for k, v in ((0, 0.9), (1, 0.7), (10, 0.1))},
@@ -41,27 +41,27 @@ class TestCells:
         assert len(theirs) == 23 * 7
         assert theirs["monks-2", "heaviside"][0] == 100.0
 
-    def test_the_gap_between_protocols_is_of_tables_split_alike(self):
+    def test_the_difference_of_protocols_is_of_tables_split_alike(self):
         found = {
             "paper": {("iris", "sigmoid"): paper.Cell([90.0, 94.0]),
                       ("heart", "sigmoid"): paper.Cell([83.0]),
                       ("monks-1", "sigmoid"): paper.Cell([100.0])},
-            "honest": {("iris", "sigmoid"): paper.Cell([91.0]),
+            "nested": {("iris", "sigmoid"): paper.Cell([91.0]),
                        ("heart", "sigmoid"): paper.Cell([80.0]),
                        ("monks-1", "sigmoid"): paper.Cell([50.0])},
         }  # fmt: skip
-        said = []
-        page = SimpleNamespace(say=said.append)
-        paper.report_gap(page, found, ["iris", "heart", "monks-1"])
-        paper.report_gap(page, found, ["iris"])
-        paper.report_gap(page, found, ["monks-1"])
-        assert [text.split(": ")[1] for text in said] == [
+        lines = []
+        page = SimpleNamespace(add=lines.append)
+        paper.report_optimism(page, found, ["iris", "heart", "monks-1"])
+        paper.report_optimism(page, found, ["iris"])
+        paper.report_optimism(page, found, ["monks-1"])
+        assert [text.split(": ")[1] for text in lines] == [
             "sigmoid +2.0 (2 tables).",
             "sigmoid +1.0 (1 tables).",
         ]
 
     def test_all_trials_have_work(self):
-        for trial in paper.list_trials(["paper", "honest"], ["iris", "monks-1"], 2, 1):
+        for trial in paper.list_trials(["paper", "nested"], ["iris", "monks-1"], 2, 1):
             assert trial.model in paper.WORK[trial.protocol]
 
 
@@ -69,7 +69,7 @@ class TestRanks:
     def make(self, tmp_path, accuracies):
         """Make results of models by table; each table has five folds."""
         records = {
-            Trial("honest", table, model, k): value
+            Trial("nested", table, model, k): value
             for table, models in accuracies.items()
             for model, values in models.items()
             for k, value in enumerate(values)
@@ -85,17 +85,17 @@ class TestRanks:
                 "glass": {"EBM": [0.7] * 5, "FIGS": [0.7] * 5, "RIPPER": [0.9] * 5},
             },
         )
-        ranks = peers.rank(results, results.models)
-        assert ranks.tolist() == [[1, 2, 3], [2.5, 2.5, 1]]
+        ranking = peers.rank(results, results.models)
+        assert ranking.ranks == ((1, 2, 3), (2.5, 2.5, 1))
 
     def test_who_was_not_done_in_time_is_taken_for_the_best(self, tmp_path):
         self.make(tmp_path, {"iris": {"FIGS": [0.9] * 5, "RIPPER": [0.8] * 5}})
         journal = Journal(tmp_path / "trials.jsonl")
         journal.add(
-            Trial("honest", "iris", "EBM", 0), {"error": "TimeoutError: not done", "code": "0"}
+            Trial("nested", "iris", "EBM", 0), {"error": "TimeoutError: not done", "code": "0"}
         )
         results = peers.gather(journal, ["iris"], ["EBM", "FIGS", "RIPPER"], 1)
-        assert peers.rank(results, results.models).tolist() == [[1, 2, 3]]
+        assert peers.rank(results, results.models).ranks == ((1, 2, 3),)
         assert math.isnan(results.average("iris", "EBM"))
 
     def test_a_model_with_a_fold_missing_has_no_result(self, tmp_path):
@@ -117,48 +117,30 @@ class TestRanks:
         self.make(tmp_path, {"iris": {"EBM": [0.9] * 5, "FIGS": [0.8] * 4}})
         journal = Journal(tmp_path / "trials.jsonl")
         trials = peers.list_trials(["iris", "xor"], ["EBM", "FIGS", "RIPPER"], 1)
-        late = Trial("honest", "xor", "EBM", 0)
+        late = Trial("nested", "xor", "EBM", 0)
         journal.add(late, {"error": "TimeoutError: not done", "code": "0"})
         assert peers.list_missing(journal, trials) == {"iris": ["FIGS"], "xor": ["FIGS", "RIPPER"]}
 
-    def test_losses_are_told_of_the_networks_that_were_run(self, tmp_path):
+    def test_losses_are_listed_of_the_networks_that_were_run(self, tmp_path):
         table = {"EBM": [0.9] * 5, "newron sigmoid": [0.8] * 5}
         journal = make_journal(
             tmp_path,
-            {Trial("honest", "iris", m, k): v for m, vs in table.items() for k, v in enumerate(vs)},
+            {Trial("nested", "iris", m, k): v for m, vs in table.items() for k, v in enumerate(vs)},
         )
         results = peers.gather(journal, ["iris"], ["newron smooth", *table], 1)
         rows = []
         peers.report_losses(
-            SimpleNamespace(say=lambda _: None, table=lambda _, told: rows.extend(told)), results
+            SimpleNamespace(add=lambda _: None, table=lambda _, found: rows.extend(found)), results
         )
         assert rows == [["iris", "EBM", "+10.0"]]
 
-    def test_the_critical_difference_is_demsars(self):
-        # Demšar (2006), table 5: q = 2.343 for 3 and 2.728 for 5 models at 5 %.
-        assert peers.find_critical_difference(3, 10) == pytest.approx(
-            2.343 * math.sqrt(12 / 60), rel=1e-3
-        )
-        assert peers.find_critical_difference(5, 30) == pytest.approx(
-            2.728 * math.sqrt(30 / 180), rel=1e-3
-        )
 
-    def test_folds_are_told_apart_only_beyond_their_spread(self):
-        base = np.array([0.8, 0.82, 0.78, 0.81, 0.79])
-        sure = base + np.array([0.1, 0.11, 0.1, 0.09, 0.1])
-        assert peers.compare_folds(sure, base) == 1
-        assert peers.compare_folds(base, sure) == -1
-        assert peers.compare_folds(base + np.array([0.1, -0.1, 0.05, 0.0, 0.01]), base) == 0
-        assert peers.compare_folds(base, base) == 0
-        assert peers.compare_folds(base[:1] + 1, base[:1]) == 0
-
-
-def test_without_a_rival_nothing_is_run(tmp_path, monkeypatch, capsys):
+def test_without_a_peer_nothing_is_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     journal = tmp_path / "trials.jsonl"
     with pytest.raises(SystemExit):
         peers.main(["--tables", "iris", "--models", "EBM", "--journal", str(journal)])
-    assert "expected interpret, got none; run scripts/install_rivals" in capsys.readouterr().err
+    assert "expected interpret, got none; run scripts/install_peers" in capsys.readouterr().err
     assert not journal.exists()
 
 

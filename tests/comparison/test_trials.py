@@ -10,7 +10,7 @@ from benchmarks.trials import Journal, Trial, run_trials
 from newron import datasets
 from newron.errors import InputError
 
-TRIALS = [Trial("honest", "iris", model, split) for model in ("good", "bad") for split in (0, 1)]
+TRIALS = [Trial("nested", "iris", model, split) for model in ("good", "bad") for split in (0, 1)]
 
 
 def succeed(trial):
