@@ -14,12 +14,17 @@ from model.test_points import with_points
 from newron.errors import InputError, ModelError
 from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targets
 from newron.model.aggregation import activate, combine
+from newron.model.condition import Condition
 from newron.model.processing import get_processing
 from newron.reading import make_crisp, measure_fidelity, trace_function
-from newron.reading.crispness import find_intervals
 
 SEEDS = st.integers(0, 10**6)
 SLOPES = [0.0, -1.0, 1.0, 0.37, -5.2, 1e-12, 300.0]
+
+
+def find_intervals(w, b):
+    layer = Layer("tanh_prod", "sum", "identity", 1, [0], [0], np.array([w]), np.array([b]))
+    return list(Condition.from_edge(layer, 0).intervals)
 
 
 # ---- what a crisp network should say ----
@@ -131,7 +136,7 @@ class TestCrispNetwork:
     @settings(max_examples=200, deadline=None)
     def test_the_intervals_of_tanh_prod_are_where_it_is_at_least_one_half(self, pairs):
         w, b = np.array(pairs).T
-        intervals = find_intervals(w.tolist(), b.tolist())
+        intervals = find_intervals(w, b)
         x = np.concatenate([np.linspace(-3, 3, 2001), b, np.nextafter(b, 9), np.nextafter(b, -9)])
         h = get_processing("tanh_prod").value(x[:, None], w[None], b[None])[:, 0]
         inside = np.any([(x >= low) & (x <= high) for low, high in intervals], axis=0)

@@ -43,7 +43,7 @@ def test_a_condition_holds_on_the_page_where_it_holds_in_rules(column):
         writer.write(Literal(column, mask))
         wanted = CellRows(AXES, cells).holds(Literal(column, mask))
         found = [holds(writer.literals[0], value) for value in VALUES[column]]
-        assert found == wanted.tolist(), axis.tell(mask)
+        assert found == wanted.tolist(), axis.format(mask)
 
 
 @pytest.mark.parametrize(

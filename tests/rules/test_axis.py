@@ -48,7 +48,7 @@ def list_places(axis):
     near = [
         y for u in axis.boundaries for y in (u, math.nextafter(u, -9e9), math.nextafter(u, 9e9))
     ]
-    gap = [np.nan] if axis.gap else []
+    gap = [np.nan] if axis.missing else []
     return np.array([*near, axis.column.low, axis.column.high, -1e300, 1e299, 0.0, *gap])
 
 
@@ -73,7 +73,7 @@ def test_every_set_of_cells_is_told_and_read(axis):
     x = list_places(axis)
     truth = axis.locate(x)
     for mask in range(1, axis.full):
-        told = axis.tell(mask)
+        told = axis.format(mask)
         for text in (told, f"({told})", f"not ({told})", f"any of [{told}; never]"):
             read_axes, body = parse_rules(
                 f"If {text}, then yes\nOtherwise no", schema, Classes(("no", "yes"))
@@ -86,19 +86,19 @@ def test_every_set_of_cells_is_told_and_read(axis):
             if text == told:
                 node = body.branches[0].node
                 assert isinstance(node, Literal), told
-                assert read_axes[0].tell(node.mask) == told
+                assert read_axes[0].format(node.mask) == told
 
 
 def test_words():
     age, whole, colour = AXES["gaps"], AXES["whole"], AXES["category"]
-    assert [age.tell(m) for m in (0b1000, 0b0111, 0b1110, 0b0010, 0b0101)] == [
+    assert [age.format(m) for m in (0b1000, 0b0111, 0b1110, 0b0010, 0b0101)] == [
         "age missing",
         "age not missing",
         "age ≥ 3 or missing",
         "3 ≤ age < 54.5",
         "age < 3 or ≥ 54.5",
     ]
-    assert [whole.tell(m) for m in (0b1, 0b11110, 0b11, 0b11000, 0b1110, 0b10001)] == [
+    assert [whole.format(m) for m in (0b1, 0b11110, 0b11, 0b11000, 0b1110, 0b10001)] == [
         "n = 1",
         "n ≠ 1",
         "n ≤ 2",
@@ -106,14 +106,14 @@ def test_words():
         "2 ≤ n ≤ 4",
         "n in {1, 5}",
     ]
-    assert [colour.tell(m) for m in (0b100, 0b11011, 0b11)] == [
+    assert [colour.format(m) for m in (0b100, 0b11011, 0b11)] == [
         "c = dark red",
         "c ≠ dark red",
         "c in {a, b}",
     ]
-    assert AXES["unit"].tell(0b010) == "3 ≤ age < 54.5 years"
+    assert AXES["unit"].format(0b010) == "3 ≤ age < 54.5 years"
     point = AXES["point"]
-    assert [point.tell(m) for m in (0b00010, 0b11101, 0b00011, 0b11100)] == [
+    assert [point.format(m) for m in (0b00010, 0b11101, 0b00011, 0b11100)] == [
         "x = -0.5",
         "x ≠ -0.5",
         "x ≤ -0.5",

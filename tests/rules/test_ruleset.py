@@ -497,7 +497,7 @@ def find_shortest(model):
 def list_masks(axis):
     out = []
     for mask in range(1, axis.full + 1):
-        places = mask & ~axis.gap
+        places = mask & ~axis.missing
         n_runs = (places ^ (places << 1)).bit_count() // 2
         if axis.column.categories is not None or mask == axis.full or n_runs <= 1:
             out.append(mask)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,21 +18,20 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.model.condition import ANY_NUMBER, Condition, Edge, make_layer
 from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Label, make_names
 
 __all__ = [
-    "ALL",
     "MISSING",
     "Box",
-    "Condition",
+    "BoxCondition",
     "Interval",
     "OneOf",
-    "Span",
     "assemble",
     "from_boxes",
+    "list_edges",
     "make_number_column",
-    "make_steps",
     "score_classes",
 ]
 
@@ -86,11 +85,10 @@ class Interval:
             )
 
     def __contains__(self, value: float) -> bool:
-        span = self.span
-        return span.missing if math.isnan(value) else span.low <= value <= span.high
+        return bool(self.condition.holds(value))
 
     @property
-    def span(self) -> Span:
+    def condition(self) -> Condition:
         """The same with closed ends, in float64 and within what a network takes."""
         low, high = self.low, self.high
         if self.closed in ("right", "neither"):
@@ -99,10 +97,10 @@ class Interval:
             high = math.nextafter(high, -math.inf)
         low = low if low > -LARGEST_INPUT else -math.inf
         high = high if high < LARGEST_INPUT else math.inf
-        if low > LARGEST_INPUT or high < -LARGEST_INPUT:
-            low, high = math.inf, -math.inf
-        free = low == -math.inf and high == math.inf
-        return Span(low, high, free if self.missing is None else self.missing)
+        outside = low > LARGEST_INPUT or high < -LARGEST_INPUT
+        found = Condition(() if outside else ((low, high),))
+        missing = found.has_every_value if self.missing is None else self.missing
+        return replace(found, missing=missing)
 
 
 @dataclass(frozen=True)
@@ -136,81 +134,25 @@ class OneOf:
 MISSING = OneOf((), missing=True)
 """The condition that a value is missing, in a column of either kind."""
 
-Condition = Interval | OneOf | AbstractSet[Label]
+BoxCondition = Interval | OneOf | AbstractSet[Label]
 """What a box may say of a column."""
 
 
-# ---- conditions as a network has them ----
+Box = Mapping[int, Condition]
+"""The condition on each column, by its number; none on columns that are not named."""
 
 
-@dataclass(frozen=True)
-class Span:
-    """What passes of one column: low to high with both ends, or members, and perhaps gaps."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    missing: bool = True
-    members: tuple[bool, ...] = ()
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether a number passes."""
-        return self.low <= self.high and self.low < math.inf and self.high > -math.inf
-
-    @property
-    def is_all(self) -> bool:
-        """Whether everything passes."""
-        free = self.low == -math.inf and self.high == math.inf
-        return self.missing and (all(self.members) if self.members else free)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing passes."""
-        return not (self.missing or (any(self.members) if self.members else self.has_numbers))
-
-
-ALL = Span()
-
-Box = Mapping[int, Span]
-"""What passes of each column, by its number; of columns that are not named, everything."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One Heaviside function: what it reads, w, b, and what it says of gaps and categories."""
-
-    source: int
-    w: float = 0.0
-    b: float = 0.0
-    missing: bool = False
-    levels: tuple[bool, ...] = ()
-
-
-def make_steps(box: Box) -> tuple[Step, ...]:
-    """Give the functions that all hold where a row is in the box, and only there."""
-    return tuple(step for column, span in box.items() for step in _make_steps(column, span))
-
-
-def _make_steps(column: int, span: Span) -> list[Step]:
-    if span.is_all:
-        return []
-    if span.members:
-        return [Step(column, missing=span.missing, levels=span.members)]
-    if not span.has_numbers:
-        return [Step(column, 1.0, LARGEST_INPUT, span.missing)]
-    steps = []
-    if span.low > -math.inf:
-        steps.append(Step(column, 1.0, span.low, span.missing))
-    if span.high < math.inf:
-        steps.append(Step(column, -1.0, span.high, span.missing))
-    return steps or [Step(column, missing=span.missing)]
+def list_edges(box: Box) -> list[Edge]:
+    """Return the functions that all hold where a row is in the box, and only there."""
+    edges = [(column, said) for column, said in box.items() if not said.is_everything]
+    return [edge for column, said in edges for edge in said.to_edges(column)]
 
 
 # ---- from boxes to a network ----
 
 
 def from_boxes(
-    boxes: Iterable[Mapping[str, Condition] | Sequence[Condition | None]],
+    boxes: Iterable[Mapping[str, BoxCondition] | Sequence[BoxCondition | None]],
     values: Sequence[Any] | NDArray[Any],
     schema: Schema | Sequence[str] | None = None,
     *,
@@ -315,8 +257,8 @@ def assemble(
     disjoint: bool = True,
 ) -> Model:
     """Build the network that has these values on the boxes: a row and a column for each score."""
-    filled = [k for k, box in enumerate(boxes) if not any(span.is_empty for span in box.values())]
-    steps = [make_steps(boxes[k]) for k in filled]
+    filled = [k for k, box in enumerate(boxes) if not any(said.is_empty for said in box.values())]
+    steps = [list_edges(boxes[k]) for k in filled]
     values = values[filled]
     everywhere = [k for k, conditions in enumerate(steps) if not conditions]
     if everywhere:  # then there is no outside
@@ -333,49 +275,29 @@ def assemble(
 
 def _make_layers(
     n_inputs: int,
-    boxes: list[tuple[Step, ...]],
+    boxes: list[list[Edge]],
     alpha: Floats,
     outside: Floats,
     centre: Floats,
 ) -> list[Layer]:
     """Give the layers: conditions counted, boxes counted where one must know, their values."""
     counts = [list(steps) for steps in boxes if len(steps) > 1]
-    layers = [_make_layer(counts)] if counts else []
+    layers = [make_layer(counts)] if counts else []
     numbers = iter(range(n_inputs, n_inputs + len(counts)))
     gates = [
-        steps[0] if len(steps) == 1 else Step(next(numbers), 1.0, len(steps) - 0.5)
+        steps[0] if len(steps) == 1 else Edge(next(numbers), 1.0, len(steps) - 0.5)
         for steps in boxes
     ]
     if outside.any() and gates:
-        layers.append(_make_layer([gates]))
-        gates = [*gates, Step(n_inputs + len(counts), -1.0, 0.5)]
+        layers.append(make_layer([gates]))
+        gates = [*gates, Edge(n_inputs + len(counts), -1.0, 0.5)]
         alpha = np.vstack([alpha, outside])
     elif outside.any():
         centre = -outside
     used = [np.flatnonzero(column) for column in alpha.T]
     weights = np.concatenate([column[here] for column, here in zip(alpha.T, used, strict=True)])
     neurons = [[gates[k] for k in here] for here in used]
-    return [*layers, _make_layer(neurons, weights, centre if centre.any() else None)]
-
-
-def _make_layer(
-    neurons: list[list[Step]], alpha: Floats | None = None, centre: Floats | None = None
-) -> Layer:
-    steps = [step for neuron in neurons for step in neuron]
-    return Layer(
-        "heaviside",
-        "sum",
-        "identity",
-        len(neurons),
-        target=np.repeat(np.arange(len(neurons)), [len(neuron) for neuron in neurons]),
-        source=np.array([step.source for step in steps], np.int32),
-        w=np.array([step.w for step in steps]).reshape(-1, 1),
-        b=np.array([step.b for step in steps]).reshape(-1, 1),
-        alpha=alpha,
-        centre=centre,
-        missing=np.array([step.missing for step in steps], np.float64),
-        levels=[np.array(step.levels, np.float64) for step in steps],
-    )
+    return [*layers, make_layer(neurons, weights, centre if centre.any() else None)]
 
 
 # ---- reading what was given ----
@@ -444,29 +366,28 @@ def make_number_column(name: str, ends: Iterable[float], gaps: bool = False) -> 
     return Column(name, min(finite, default=0.0), max(finite, default=1.0), gaps=gaps)
 
 
-def _read_box(box: _Named, number: int, schema: Schema) -> dict[int, Span]:
-    spans = {}
-    for name, condition in box.items():
-        column = schema.names.index(name)
-        where = f"box {number}, {name!r}"
-        spans[column] = _read_span(condition, schema.columns[column], where)
-    return dict(sorted(spans.items()))
+def _read_box(box: _Named, number: int, schema: Schema) -> Box:
+    said = {
+        schema.names.index(name): _read_one(
+            one, schema.columns[schema.names.index(name)], f"box {number}, {name!r}"
+        )
+        for name, one in box.items()
+    }
+    return dict(sorted(said.items()))
 
 
-def _read_span(condition: Interval | OneOf, column: Column, where: str) -> Span:
-    if isinstance(condition, Interval):
+def _read_one(said: Interval | OneOf, column: Column, where: str) -> Condition:
+    if isinstance(said, Interval):
         if column.categories is not None:
             raise InputError(f"{where}: expected a set of its categories, got an interval")
-        return condition.span
-    wanted = {_key(label): label for label in condition.labels}
+        return said.condition
+    requested = {_key(label): label for label in said.labels}
     known = {_key(label) for label in column.categories or ()}
-    if strangers := [label for key, label in wanted.items() if key not in known]:
+    if strangers := [label for key, label in requested.items() if key not in known]:
         what = f"one of {_show(column.categories)}" if column.categories else "an Interval"
         raise InputError(f"{where}: expected {what}, got the label {_show(strangers[0])}")
-    if column.categories is None:
-        return Span(math.inf, -math.inf, condition.missing)
-    members = tuple(_key(label) in wanted for label in column.categories)
-    return Span(math.inf, -math.inf, condition.missing, members)
+    members = tuple(_key(label) in requested for label in column.categories or ())
+    return Condition((), members, said.missing)
 
 
 def _find_class(label: Any, output: Classes) -> int:
@@ -520,30 +441,30 @@ def _refuse_overlap(boxes: Sequence[Box], classes: Sequence[int] | None = None) 
 
 
 def _find_overlap(boxes: Sequence[Box], groups: NDArray[Any]) -> tuple[int, int] | None:
-    """Give the first two boxes of different groups that have a row in common."""
-    filled = np.array([not any(span.is_empty for span in box.values()) for box in boxes], bool)
+    """Return the first two boxes of different groups that have a row in common."""
+    filled = np.array([not any(said.is_empty for said in box.values()) for box in boxes], bool)
     columns = sorted({column for box in boxes for column in box})
-    tables = [_stack([box.get(column, ALL) for box in boxes]) for column in columns]
+    tables = [_stack([box.get(column) for box in boxes]) for column in columns]
     for i in np.flatnonzero(filled):
-        rivals = i + 1 + np.flatnonzero((groups[i + 1 :] != groups[i]) & filled[i + 1 :])
-        for low, high, missing, members in tables:
-            meets = np.maximum(low[i], low[rivals]) <= np.minimum(high[i], high[rivals])
-            meets |= missing[i] & missing[rivals]
-            meets |= (members[i] & members[rivals]).any(axis=1)
-            rivals = rivals[meets]
-        if len(rivals):
-            return int(i), int(rivals[0])
+        others = i + 1 + np.flatnonzero((groups[i + 1 :] != groups[i]) & filled[i + 1 :])
+        for low, high, members in tables:
+            meets = np.maximum(low[i], low[others]) <= np.minimum(high[i], high[others])
+            others = others[meets | (members[i] & members[others]).any(axis=1)]
+        if len(others):
+            return int(i), int(others[0])
     return None
 
 
-def _stack(spans: list[Span]) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-    size = max((len(span.members) for span in spans), default=0)
-    # Where others have categories, a box that does not name the column has all of them.
-    members = [span.members or (span is ALL,) * size for span in spans]
-    low = np.array([span.low for span in spans])
-    high = np.array([span.high for span in spans])
-    missing = np.array([span.missing for span in spans])
-    return low, high, missing, np.array(members, bool).reshape(len(spans), size)
+def _stack(column: list[Condition | None]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return the ends of each box's interval, and its categories with the missing value last."""
+    size = max(len(said.members) for said in column if said is not None)
+    bounds, members = [], []
+    for said in column:
+        one = replace(ANY_NUMBER, members=(True,) * size) if said is None else said
+        bounds.append(one.intervals[0] if one.has_numbers else (math.inf, -math.inf))
+        members.append((*one.members, one.missing))
+    low, high = np.array(bounds).reshape(-1, 2).T
+    return low, high, np.array(members, bool)
 
 
 # ---- small things ----

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newron.construct.boxes import Box, Span, assemble
+from newron.construct.boxes import Box, assemble
 from newron.errors import InputError
 from newron.model import Column, Model, Schema, Targets
+from newron.model.condition import Condition
 from newron.model.network import LARGEST_INPUT
 from newron.model.schema import make_names
 
@@ -313,7 +314,7 @@ def _value(samples: Floats) -> float:
 
 def _make_box(corners: Corners, edges: list[Floats], *, closed: bool) -> Box:
     """Give the box between two corners; closed ones stop at the border of the cube."""
-    spans = {}
+    box: dict[int, Condition] = {}
     for axis, (begin, end) in enumerate(zip(*corners, strict=True)):
         edge = edges[axis]
         low = float(edge[begin]) if begin or closed else -math.inf
@@ -322,6 +323,6 @@ def _make_box(corners: Corners, edges: list[Floats], *, closed: bool) -> Box:
             high = math.nextafter(float(edge[end]), -math.inf)
         elif closed:
             high = float(edge[end])
-        free = low == -math.inf and high == math.inf
-        spans[axis] = Span(low, high, missing=free)
-    return spans
+        found = Condition(((low, high),))
+        box[axis] = replace(found, missing=found.has_every_value)
+    return box

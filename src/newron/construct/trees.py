@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.construct.boxes import (
-    ALL,
     Box,
-    Span,
     assemble,
+    list_edges,
     make_number_column,
-    make_steps,
     score_classes,
 )
 from newron.errors import InputError
 from newron.model import Classes, Column, Model, Schema, Targets
+from newron.model.condition import ANY_NUMBER, Condition
 from newron.model.schema import make_names
 
 __all__ = ["find_cut", "from_tree", "score_leaves"]
@@ -135,7 +133,7 @@ def _choose_default(boxes: list[Box], classes: list[int], n_classes: int) -> int
     """Give the class whose boxes cost most: it needs none if it is the one outside."""
     costs = [0] * n_classes
     for box, chosen in zip(boxes, classes, strict=True):
-        costs[chosen] += len(make_steps(box))
+        costs[chosen] += len(list_edges(box))
     return costs.index(max(costs))
 
 
@@ -163,19 +161,18 @@ def _find_whole(tree: Any, outcomes: NDArray[Any]) -> list[bool]:
 
 
 def _walk(tree: Any, whole: list[bool]) -> Iterator[tuple[Box, int]]:
-    stack: list[tuple[dict[int, Span], int]] = [({}, 0)]
+    stack: list[tuple[dict[int, Condition], int]] = [({}, 0)]
     while stack:
         box, node = stack.pop()
         if whole[node]:
             yield dict(sorted(box.items())), node
             continue
         column, cut = int(tree.feature[node]), find_cut(float(tree.threshold[node]))
-        gaps_left = bool(tree.missing_go_to_left[node])
-        span = box.get(column, ALL)
-        left = replace(span, high=min(span.high, cut), missing=span.missing and gaps_left)
-        after = math.nextafter(cut, math.inf)
-        right = replace(span, low=max(span.low, after), missing=span.missing and not gaps_left)
-        for part, child in ((right, tree.children_right), (left, tree.children_left)):
+        left = Condition(((-math.inf, cut),), missing=bool(tree.missing_go_to_left[node]))
+        before = box.get(column, ANY_NUMBER)
+        sides = (left.complement(), tree.children_right), (left, tree.children_left)
+        for side, child in sides:
+            part = before & side
             if not part.is_empty:
                 stack.append(({**box, column: part}, int(child[node])))
 

@@ -115,14 +115,14 @@ def _make_condition(node: Node, axes: Sequence[Axis]) -> Condition:
 
 
 def _make_literal(column: int, axis: Axis, mask: int) -> Condition:
-    cells = [c for c in range(axis.n_places) if mask >> c & 1]
+    cells = [c for c in range(axis.n_values) if mask >> c & 1]
     if axis.column.categories is not None:
         parts: list[Condition] = [OneOf(column, tuple(cells))] if cells else []
     elif axis.values is not None:
         parts = _list_values(Input(column), axis.values, cells)
     else:
         parts = [_make_range(Input(column), axis, *run) for run in _find_runs(cells)]
-    if mask & axis.gap:
+    if mask & axis.missing:
         parts.append(IsMissing(column))
     return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
@@ -150,7 +150,7 @@ def _make_range(x: Expression, axis: Axis, first: int, last: int) -> Condition:
     parts: list[Condition] = []
     if first > 0:
         parts.append(_compare(x, axis.boundaries[first - 1], ">=", ">"))
-    if last < axis.n_places - 1:
+    if last < axis.n_values - 1:
         parts.append(_compare(x, axis.boundaries[last], "<", "<="))
     if (
         len(parts) == 2
@@ -183,11 +183,11 @@ def _tell_domain(column: int, axis: Axis) -> list[Condition]:
     """Tell what a column may hold; nothing where that is anything."""
     parts: list[Condition] = []
     if axis.column.categories is not None:
-        parts += [OneOf(column, tuple(range(axis.n_places)))] if axis.n_places else []
+        parts += [OneOf(column, tuple(range(axis.n_values)))] if axis.n_values else []
     elif axis.values is not None:
         parts += [Compare("==", Input(column), Number(value)) for value in axis.values]
     elif not axis.column.gaps:
-        return [_make_range(Input(column), axis, 0, axis.n_places - 1)]
+        return [_make_range(Input(column), axis, 0, axis.n_values - 1)]
     else:
         return []
     return [AnyOf((*parts, IsMissing(column)) if axis.column.gaps else tuple(parts))]

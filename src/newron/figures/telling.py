@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from newron.figures.metrics import clean
 from newron.figures.writing import write_exact, write_name, write_place
+from newron.formatting import quote
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.processing import get_processing
@@ -15,7 +16,6 @@ from newron.model.schema import Column
 from newron.reading.condition import Conditions
 from newron.reading.row import get_value
 from newron.reading.shapes import Shape
-from newron.rules.axis import quote
 
 __all__ = ["Mark", "find_marks", "is_count", "tell_head", "tell_input", "tell_joint"]
 

@@ -10,28 +10,48 @@ import numpy as np
 from newron.formatting import format_class, format_number
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats
+from newron.model.condition import Condition, list_values
 from newron.model.description import NEVER
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.rules.axis import Axis, make_axes
-from newron.rules.circuit import find_boundaries, read_mask
+from newron.model.schema import Column
 from newron.rules.node import TRUE, Count
 from newron.rules.text import say_count
 
-__all__ = ["Condition", "Conditions", "tell_functions"]
+__all__ = ["Conditions", "FunctionCondition", "tell_functions"]
 
 
 @dataclass(frozen=True)
-class Condition:
-    """What a crisp function asks, of a column, a count or another signal."""
+class FunctionCondition:
+    """When a crisp function is 1: a condition on a column, a count or another signal.
+
+    Attributes
+    ----------
+    text : str
+        In the words of rules.
+    limit : float or None
+        Where it changes, for numbers and counts.
+    counted : int or None
+        Of how many conditions it asks how many hold; None where it asks something else.
+    at_most : bool
+        Whether no more than the limit may hold.
+    negated : bool
+        Whether the one condition that is counted must not hold.
+    by_value : bool
+        Whether it names single values, so that there is no distance to a threshold.
+    condition : Condition or None
+        The condition on the column; None where it reads a neuron.
+    """
 
     text: str
     limit: float | None = None
-    counted: int | None = None  # of how many, where it asks how many hold
-    at_most: bool = False  # whether no more than the limit may hold
-    apart: bool = False  # whether the condition names single values: no margin is told
+    counted: int | None = None
+    at_most: bool = False
+    negated: bool = False
+    by_value: bool = False
+    condition: Condition | None = None
 
 
 class Conditions:
@@ -39,21 +59,20 @@ class Conditions:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._axes = make_axes(model.schema, find_boundaries(model))
         self.names = [*model.schema.names, *_name_neurons(model)]
         """The names of all signals."""
 
-    def read(self, number: int, e: int) -> Condition:
+    def read(self, number: int, e: int) -> FunctionCondition:
         """Give what function e of a layer, counted from 1 on, asks."""
         layer = self._model.layers[number - 1]
         source = int(layer.source[e])
-        if source < len(self._axes):
-            return _ask_column(self._axes[source], layer, e)
-        return self._ask_neuron(source, float(layer.w[e, 0]), float(layer.b[e, 0]))
+        if source < len(self._model.schema):
+            return _read_column(self._model.schema.columns[source], layer, e)
+        return self._read_neuron(source, float(layer.w[e, 0]), float(layer.b[e, 0]))
 
     def find_neuron(self, source: int) -> tuple[int, int] | None:
         """Give the layer and the number of a neuron, from 1 on; None for a column."""
-        j = source - len(self._axes)
+        j = source - len(self._model.schema)
         if j < 0:
             return None
         number = 1
@@ -62,25 +81,25 @@ class Conditions:
             number += 1
         return number, j + 1
 
-    def _ask_neuron(self, source: int, w: float, b: float) -> Condition:
+    def _read_neuron(self, source: int, w: float, b: float) -> FunctionCondition:
         name = self.names[source]
         values = self._list_values(source)
         if values is None:
             always = w == 0.0
             sign = "≥" if w > 0.0 else "≤"
             text = "always" if always else f"{name} {sign} {format_number(b)}"
-            return Condition(text, None if always else b)
+            return FunctionCondition(text, None if always else b)
         n = len(values) - 1
         holds = np.ones(n + 1, bool) if w == 0.0 else values >= b if w > 0.0 else values <= b
         if holds.all() or not holds.any():
-            return Condition("always" if holds.all() else "never", None, n)
+            return FunctionCondition("always" if holds.all() else "never", None, n)
         counts = np.flatnonzero(holds)
         low, high = int(counts[0]), int(counts[-1])
         if n == 1:
-            return Condition(name if low == 1 else f"not {name}", None, n)
+            return FunctionCondition(name if low == 1 else f"not {name}", None, n, negated=low != 1)
         told = say_count(Count(low, high, (TRUE,) * n))
         limit = high if low == 0 else low
-        return Condition(f"{told} of {name}", float(limit), n, at_most=low == 0)
+        return FunctionCondition(f"{told} of {name}", float(limit), n, at_most=low == 0)
 
     def _list_values(self, source: int) -> Floats | None:
         """Give the value of a neuron by the number of its conditions that hold."""
@@ -134,24 +153,24 @@ def _name_neurons(model: Model) -> list[str]:
     return [*names, *(f"score for {format_class(x)}" for x in output.labels[-output.n_scores :])]
 
 
-def _ask_column(axis: Axis, layer: Layer, e: int) -> Condition:
-    mask = read_mask(axis, layer, e)
-    if mask in (0, axis.full):
-        return Condition("always" if mask else "never")
-    text = axis.tell(mask)
+def _read_column(column: Column, layer: Layer, e: int) -> FunctionCondition:
+    found = Condition.from_edge(layer, e).clip()
+    text = found.format(column)
     w, b = float(layer.w[e, 0]), float(layer.b[e, 0])
-    if axis.column.categories is not None or w == 0.0 or abs(b) >= NEVER:
-        return Condition(text)
-    if axis.values is None:
-        return Condition(text, _shorten(b))
-    inside = [x for x in axis.values if (x >= b if w > 0.0 else x <= b)]
-    if not inside:
-        return Condition(text)
+    if column.categories is not None or w == 0.0 or abs(b) >= NEVER:
+        return FunctionCondition(text, condition=found)
+    values = list_values(column)
+    if values is None:
+        return FunctionCondition(text, _shorten(b), condition=found)
+    inside = [x for x in values if (x >= b if w > 0.0 else x <= b)]
+    constant = len(inside) == len(values) and (found.missing or not column.gaps)
+    if constant or not inside:
+        return FunctionCondition(text, condition=found)
     limit = min(inside) if w > 0.0 else max(inside)
-    return Condition(text, limit, apart=not any(sign in text for sign in "≥≤"))
+    return FunctionCondition(text, limit, condition=found, by_value=found.names_values(column))
 
 
 def _shorten(b: float) -> float:
-    """Give the limit as it is told: "x > 0.7" is stored as x ≥ the next number."""
+    """Return the limit as it is printed: "x > 0.7" is stored as x ≥ the next number."""
     near = b, math.nextafter(b, -math.inf), math.nextafter(b, math.inf)
     return min(near, key=lambda number: len(format_number(number)))

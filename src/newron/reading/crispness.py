@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -21,13 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.formatting import format_rounded
 from newron.model.arithmetic import Floats
+from newron.model.condition import Condition, Edge, make_layer
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 
-__all__ = ["Disagreement", "Fidelity", "find_intervals", "make_crisp", "measure_fidelity"]
+__all__ = ["Disagreement", "Fidelity", "make_crisp", "measure_fidelity"]
 
 _SOFT = ("sigmoid", "tanh_prod")
 _WORST = 10  # rows that a Fidelity keeps, unless told
@@ -94,58 +93,7 @@ def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
     return crisp if X is None else _weigh_anew(model, crisp, _read_some(model, X))
 
 
-def find_intervals(w: Sequence[float], b: Sequence[float]) -> list[tuple[float, float]]:
-    """Give where the product of w_m (x − b_m) is not negative: closed intervals in order.
-
-    That is where tanh-prod, or with one factor sigmoid, is at least 0.5.
-
-    Examples
-    --------
-    >>> find_intervals([1.0, -1.0], [1.0, 3.0])
-    [(1.0, 3.0)]
-    >>> find_intervals([1.0, 1.0], [3.0, 1.0])
-    [(-inf, 1.0), (3.0, inf)]
-    """
-    if not all(w):
-        return [(-inf, inf)]
-    ends = [-inf, *sorted(b), inf]
-    first = sum(value > 0.0 for value in w) % 2  # left of all places the sign is (−1)^first
-    found: list[tuple[float, float]] = []
-    for low, high in list(pairwise(ends))[first::2]:
-        if found and found[-1][1] == low:
-            found[-1] = (found[-1][0], high)
-        else:
-            found.append((low, high))
-    return found
-
-
-def trim_intervals(
-    intervals: list[tuple[float, float]], low: float, high: float
-) -> list[tuple[float, float]]:
-    """Leave out what nobody has seen: ends beyond the observed range, intervals beyond it.
-
-    Where nothing would be left the intervals stay as they are.
-
-    Examples
-    --------
-    >>> trim_intervals([(-1.3, 0.8)], 0.1, 2.5)
-    [(-inf, 0.8)]
-    """
-    seen = [(a, b) for a, b in intervals if a <= high and b >= low]
-    return [(a if a > low else -inf, b if b < high else inf) for a, b in seen] or intervals
-
-
 # ---- cutting ----
-
-
-@dataclass(frozen=True)
-class _Cut:
-    """A function made crisp: it is 1 where at least ``need`` of its conditions hold."""
-
-    conditions: tuple[tuple[float, float], ...]  # w and b of each
-    need: int
-    missing: float
-    levels: Floats
 
 
 def _is_crisp(layer: Layer) -> bool:
@@ -169,58 +117,41 @@ def _cut_layer(
     if _is_crisp(layer):
         return [layer.replace(source=source)]
     cuts = [_cut_function(layer, e, schema) for e in range(len(source))]
-    many = [e for e, cut in enumerate(cuts) if len(cut.conditions) > 1]
-    helpers = [_make_neurons([cuts[e] for e in many], source[many])] if many else []
-    asked = dict(zip(many, range(n_signals, n_signals + len(many)), strict=True))
-    pairs = [
-        (1.0, cut.need - 0.5) if e in asked else cut.conditions[0] for e, cut in enumerate(cuts)
+    edges = [_sort_ends(cut.to_edges(s)) for cut, s in zip(cuts, source.tolist(), strict=True)]
+    many = [e for e, steps in enumerate(edges) if len(steps) > 1]
+    helpers = [make_layer([edges[e] for e in many])] if many else []
+    counted = dict(zip(many, range(n_signals, n_signals + len(many)), strict=True))
+    chosen = [
+        # Of a bounded interval one end holds everywhere, both inside.
+        Edge(counted[e], 1.0, cuts[e].n_bounded + 0.5) if e in counted else steps[0]
+        for e, steps in enumerate(edges)
     ]
-    w, b = np.array(pairs).reshape(-1, 2).T
+    crisp = make_layer([chosen])
     return [
         *helpers,
         layer.replace(
             processing="heaviside",
-            source=[asked.get(e, s) for e, s in enumerate(source.tolist())],
-            w=w[:, None],
-            b=b[:, None],
+            source=crisp.source,
+            w=crisp.w,
+            b=crisp.b,
             rank=None,
-            missing=[0.0 if e in asked else cut.missing for e, cut in enumerate(cuts)],
-            levels=[cut.levels for cut in cuts],
+            missing=crisp.gap_values,
+            levels=crisp.levels,
         ),
     ]
 
 
-def _cut_function(layer: Layer, e: int, schema: Schema) -> _Cut:
-    missing = float(layer.gap_values[e] >= 0.5)
-    levels = (layer.levels[e] >= 0.5).astype(np.float64)
-    if len(levels):
-        return _Cut(((0.0, 0.0),), 1, missing, levels)
-    intervals = find_intervals(layer.w[e].tolist(), layer.b[e].tolist())
+def _cut_function(layer: Layer, e: int, schema: Schema) -> Condition:
+    condition = Condition.from_edge(layer, e)
     if layer.n_factors > 1 and layer.source[e] < len(schema):
         column = schema.columns[int(layer.source[e])]
-        intervals = trim_intervals(intervals, column.low, column.high)
-    conditions = [(1.0, low) for low, _ in intervals if low > -inf]
-    conditions += [(-1.0, high) for _, high in intervals if high < inf]
-    # Of a bounded interval one end holds everywhere, both inside.
-    bounded = sum(low > -inf and high < inf for low, high in intervals)
-    return _Cut(tuple(conditions) or ((0.0, 0.0),), bounded + 1, missing, levels)
+        return condition.trim(column.low, column.high)
+    return condition
 
 
-def _make_neurons(cuts: Sequence[_Cut], source: NDArray[np.intp]) -> Layer:
-    """Make a neuron for each function: it counts how many of the conditions hold."""
-    sizes = [len(cut.conditions) for cut in cuts]
-    w, b = np.array([pair for cut in cuts for pair in cut.conditions]).T
-    return Layer(
-        "heaviside",
-        "sum",
-        "identity",
-        len(cuts),
-        np.repeat(np.arange(len(cuts)), sizes),
-        np.repeat(source, sizes),
-        w[:, None],
-        b[:, None],
-        missing=np.repeat([cut.missing for cut in cuts], sizes),
-    )
+def _sort_ends(edges: list[Edge]) -> list[Edge]:
+    """Put lower ends before upper ones."""
+    return sorted(edges, key=lambda edge: -edge.w)
 
 
 # ---- weighing anew ----

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from newron.formatting import format_number, format_rounded, format_value
 from newron.model.schema import Column, Label
-from newron.reading.condition import Condition
+from newron.reading.condition import FunctionCondition
 
 __all__ = ["subtract", "tell_asked", "tell_distance", "tell_reading", "tell_unit"]
 
@@ -29,7 +29,7 @@ def tell_reading(value: Label | None, column: Column | None) -> str:
 
 
 def tell_asked(
-    asked: Condition, value: Label | None, margin: float | None, column: Column | None
+    asked: FunctionCondition, value: Label | None, margin: float | None, column: Column | None
 ) -> str:
     """Tell a value and how far it is from where the condition changes."""
     if asked.counted == 1:
@@ -38,12 +38,12 @@ def tell_asked(
         told = f"{value} of {asked.counted}"
     else:
         told = tell_reading(value, column)
-    if margin is None or asked.limit is None or asked.apart:
+    if margin is None or asked.limit is None or asked.by_value:
         return told
     return f"{told}, {_tell_margin(margin, asked, tell_unit(column))}"
 
 
-def _tell_margin(margin: float, asked: Condition, unit: str) -> str:
+def _tell_margin(margin: float, asked: FunctionCondition, unit: str) -> str:
     """Tell a distance: "5 y below 55", "at the limit of 6", "1 short of 6"."""
     limit = format_number(asked.limit or 0.0)
     if margin == 0.0:

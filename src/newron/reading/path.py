@@ -16,7 +16,7 @@ from newron.model.network import Layer
 from newron.model.output import Label, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Column
-from newron.reading.condition import Condition, Conditions
+from newron.reading.condition import Conditions, FunctionCondition
 from newron.reading.margin import subtract, tell_asked, tell_reading
 from newron.reading.row import get_value, open_layers
 from newron.rules.circuit import tell_exactly
@@ -173,7 +173,9 @@ class Reader:
             return self._judge(part, self._conditions.read(number, e), column, source)
         return replace(part, reading=tell_reading(part.value, column))
 
-    def _judge(self, part: Part, asked: Condition, column: Column | None, source: int) -> Part:
+    def _judge(
+        self, part: Part, asked: FunctionCondition, column: Column | None, source: int
+    ) -> Part:
         """Tell whether a condition holds, and by how much."""
         value = part.value if asked.counted is None else self._counts[source]
         limit, margin = asked.limit, None

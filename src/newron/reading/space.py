@@ -137,7 +137,7 @@ def measure_steps(column: Column, old: float, new: Floats) -> Floats:
 def _enter_cells(axis: Axis, old: float) -> Iterator[float]:
     """Give a value of every cell: a short decimal near the old one; never a gap."""
     if axis.listed:
-        yield from axis.representatives[: axis.n_places].tolist()
+        yield from axis.representatives[: axis.n_values].tolist()
         return
     column = axis.column
     for low, high in pairwise([-math.inf, *axis.boundaries, math.inf]):

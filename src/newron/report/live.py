@@ -162,4 +162,4 @@ def _find_limit(facts: Facts, conditions: Conditions, function: Function) -> flo
     if not function.crisp or function.signal >= len(facts.model.schema):
         return None
     asked = conditions.read(function.shape.layer, function.shape.function)
-    return None if asked.apart else asked.limit
+    return None if asked.by_value else asked.limit

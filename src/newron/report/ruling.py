@@ -165,7 +165,7 @@ class RuleWriter:
     def _write_literal(self, node: Literal, *, named: bool = True) -> str:
         axis = self._axes[node.column]
         self.literals.append(_describe_literal(axis, node))
-        told = axis.tell(node.mask)
+        told = axis.format(node.mask)
         text = tell(told) if named else tell(shorten_condition(told, axis))
         return f'<span class="lit" data-lit="{len(self.literals) - 1}">{text}</span>'
 
@@ -241,8 +241,8 @@ class RuleWriter:
 
 
 def _describe_literal(axis: Axis, node: Literal) -> dict[str, Any]:
-    cells = [c for c in range(axis.n_places) if node.mask >> c & 1]
-    gap = bool(node.mask & axis.gap)
+    cells = [c for c in range(axis.n_values) if node.mask >> c & 1]
+    gap = bool(node.mask & axis.missing)
     if axis.column.categories is not None:
         return {"column": node.column, "members": cells, "gap": gap}
     return {"column": node.column, "ranges": list(_list_ranges(axis, cells)), "gap": gap}
@@ -250,7 +250,7 @@ def _describe_literal(axis: Axis, node: Literal) -> dict[str, Any]:
 
 def _list_ranges(axis: Axis, cells: Sequence[int]) -> Iterator[list[float | None]]:
     """Give closed ranges of numbers; None at an open end."""
-    last = axis.n_places - 1
+    last = axis.n_values - 1
     for a, b in _find_runs(cells):
         if axis.values is not None:
             yield [None if a == 0 else axis.values[a], None if b == last else axis.values[b]]

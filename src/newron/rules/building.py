@@ -7,17 +7,18 @@ what counts nodes counts their functions, with thresholds moved by the constants
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from newron.errors import ModelError
+from newron.model.arithmetic import Floats
+from newron.model.condition import Edge, make_layer
 from newron.model.model import Model
-from newron.model.network import LARGEST_INPUT, Layer
+from newron.model.network import Layer
 from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 from newron.rules.axis import Axis
@@ -28,17 +29,6 @@ from newron.rules.node import Algebra, Const, Count, Literal, Node
 __all__ = ["build_model"]
 
 _SURE = 10  # the weight of a rule: its class has a probability of 99 %
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One Heaviside function: of an input, or of the neuron that counts a group."""
-
-    source: int | Count
-    w: float
-    b: float
-    missing: float = 0.0
-    levels: tuple[float, ...] = ()
 
 
 @dataclass
@@ -92,9 +82,6 @@ def _weigh_list(algebra: Algebra, body: DecisionList, n_classes: int) -> Points:
     )
 
 
-_EMPTY: Any = np.zeros((0, 1))
-
-
 class _Builder:
     """Makes the layers of a network from weighted conditions."""
 
@@ -124,7 +111,7 @@ class _Builder:
             self.neurons.layers[depth].append(key)
         return self.neurons.depth[key]
 
-    def _signal(self, source: int | Count) -> int:
+    def _signal(self, source: Any) -> int:
         if isinstance(source, int):
             return source
         depth = self.neurons.depth[source]
@@ -132,14 +119,11 @@ class _Builder:
         return len(self.axes) + before + self.neurons.layers[depth].index(source)
 
     def _make_hidden(self, groups: Sequence[Count]) -> Layer:
-        functions = [
-            (j, step) for j, group in enumerate(groups) for step in self._list_members(group)[0]
-        ]
-        return self._make_layer(len(groups), [(j, step, None) for j, step in functions], None)
+        return self._make_layer([self._list_members(group)[0] for group in groups], None, None)
 
-    def _list_members(self, group: Count) -> tuple[list[_Step], int]:
+    def _list_members(self, group: Count) -> tuple[list[Edge], int]:
         """Give the functions that a group's neuron adds, and how much too many they count."""
-        steps: list[_Step] = []
+        steps: list[Edge] = []
         surplus = 0
         for child in group.children:
             found, more = self._list_steps(child)
@@ -149,7 +133,7 @@ class _Builder:
 
     # ---- functions of a condition ----
 
-    def _list_steps(self, node: Node) -> tuple[list[_Step], int]:
+    def _list_steps(self, node: Node) -> tuple[list[Edge], int]:
         """Give functions whose sum, less a surplus, is 1 where a condition holds, else 0."""
         if isinstance(node, Literal):
             return self._list_literal(node)
@@ -158,95 +142,43 @@ class _Builder:
         surplus = self._list_members(key)[1]
         steps = []
         if node.low > 0:
-            steps.append(_Step(key, 1.0, node.low + surplus - 0.5))
+            steps.append(Edge(key, 1.0, node.low + surplus - 0.5))
         if node.high < len(node.children):
-            steps.append(_Step(key, -1.0, node.high + surplus + 0.5))
+            steps.append(Edge(key, -1.0, node.high + surplus + 0.5))
         return steps, len(steps) - 1
 
-    def _list_literal(self, node: Literal) -> tuple[list[_Step], int]:
-        axis = self.axes[node.column]
-        gap = float(bool(node.mask & axis.gap))
-        if axis.column.categories is not None:
-            levels = tuple(float(node.mask >> c & 1) for c in range(axis.n_places))
-            return [_Step(node.column, 0.0, 0.0, gap, levels)], 0
-        ends = _list_ends(axis, node.mask & ~axis.gap)
-        surplus = sum(len(pair) - 1 for pair in ends)
-        places = [place for pair in ends for place in pair]
-        # Of a gap as many steps say 1 as make their sum right.
-        ones = surplus + int(gap)
-        steps = [_Step(node.column, w, b, float(k < ones)) for k, (w, b) in enumerate(places)]
-        return steps, surplus
+    def _list_literal(self, node: Literal) -> tuple[list[Edge], int]:
+        condition = self.axes[node.column].to_condition(node.mask, midpoints=True)
+        edges, surplus = condition.to_edges(node.column), condition.n_bounded
+        if condition.members:
+            return edges, 0
+        # Of a missing value as many steps are 1 as make their sum right.
+        ones = surplus + condition.missing
+        return [replace(edge, missing=float(k < ones)) for k, edge in enumerate(edges)], surplus
 
     # ---- the last layer ----
 
     def _make_last(self, terms: Sequence[Term], constants: Sequence[Fraction]) -> Layer:
-        parts: list[tuple[int, _Step, float | None]] = []
-        centre = [-c for c in constants]
-        for j in range(len(constants)):
+        neurons: list[list[Edge]] = [[] for _ in constants]
+        alpha: list[float] = []
+        bias = [-c for c in constants]
+        for j, neuron in enumerate(neurons):
             for term in terms:
                 weight = term.weights[j]
                 if weight:
-                    steps, surplus = self._list_steps(term.node)
-                    parts += [(j, step, float(weight)) for step in steps]
-                    centre[j] += weight * surplus
-        return self._make_layer(len(constants), parts, [float(c) for c in centre])
+                    edges, surplus = self._list_steps(term.node)
+                    neuron += edges
+                    alpha += [float(weight)] * len(edges)
+                    bias[j] += weight * surplus
+        return self._make_layer(neurons, np.array(alpha), np.array([float(c) for c in bias]))
 
     def _make_layer(
-        self,
-        n_neurons: int,
-        parts: Sequence[tuple[int, _Step, float | None]],
-        centre: list[float] | None,
+        self, neurons: Sequence[Sequence[Edge]], alpha: Floats | None, bias: Floats | None
     ) -> Layer:
-        return Layer(
-            "heaviside",
-            "sum",
-            "identity",
-            n_neurons,
-            target=[j for j, _, _ in parts],  # type: ignore[arg-type]
-            source=[self._signal(step.source) for _, step, _ in parts],  # type: ignore[arg-type]
-            w=[[step.w] for _, step, _ in parts] or _EMPTY,  # type: ignore[arg-type]
-            b=[[step.b] for _, step, _ in parts] or _EMPTY,  # type: ignore[arg-type]
-            alpha=None if centre is None else [w for _, _, w in parts],  # type: ignore[arg-type]
-            centre=centre,  # type: ignore[arg-type]
-            missing=[step.missing for _, step, _ in parts],  # type: ignore[arg-type]
-            levels=[step.levels for _, step, _ in parts],  # type: ignore[misc]
-        )
+        placed = [[replace(edge, source=self._signal(edge.source)) for edge in n] for n in neurons]
+        return make_layer(placed, alpha, bias)
 
 
 def _name_group(node: Count) -> Count:
     """Give one name to all counts of the same members."""
     return Count(0, 0, node.children)
-
-
-def _list_ends(axis: Axis, mask: int) -> list[list[tuple[float, float]]]:
-    """Give for each run of cells its steps (w, b): one, or two that count one too many.
-
-    A run from u to v is H(x ≥ u) + H(x < v) − 1; "x < v" is x ≤ the number before v.
-    """
-    runs: list[list[tuple[float, float]]] = []
-    c = 0
-    while c < axis.n_places:
-        if mask >> c & 1:
-            first = c
-            while c + 1 < axis.n_places and mask >> (c + 1) & 1:
-                c += 1
-            low, high = _find_place(axis, first), _find_place(axis, c + 1)
-            steps = [] if low is None else [(1.0, low)]
-            steps += [] if high is None else [(-1.0, _step_back(axis, high))]
-            runs.append(steps or [(0.0, 0.0)])
-        c += 1
-    return runs or [[(1.0, LARGEST_INPUT)]]  # no number is so large
-
-
-def _find_place(axis: Axis, cell: int) -> float | None:
-    """Give the number from which on a cell begins; None beyond the ends."""
-    if cell in (0, axis.n_places):
-        return None
-    if axis.values is None:
-        return axis.boundaries[cell - 1]
-    low, high = axis.values[cell - 1], axis.values[cell]
-    return low + (high - low) / 2
-
-
-def _step_back(axis: Axis, place: float) -> float:
-    return place if axis.values is not None else math.nextafter(place, -math.inf)

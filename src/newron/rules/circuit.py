@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from newron.errors import ModelError
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats
+from newron.model.condition import find_runs
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
@@ -163,7 +164,7 @@ def read_mask(axis: Axis, layer: Layer, e: int) -> int:
     values = function.value(cells[:, None], layer.w[e : e + 1], layer.b[e : e + 1])[:, 0]
     if len(layer.levels[e]):
         values = np.resize(layer.levels[e], len(cells))
-    if axis.gap:
+    if axis.missing:
         values[-1] = layer.gap_values[e]
     return sum(1 << c for c, value in enumerate(values.tolist()) if value == 1.0)
 
@@ -172,17 +173,12 @@ def _ask_neuron(neuron: _Neuron, w: float, b: float) -> Node:
     """Give for which counts a function of a neuron is 1."""
     z = neuron.values
     holds = np.ones(len(z), bool) if w == 0.0 else (z >= b if w > 0.0 else z <= b)
-    runs = _find_runs(holds)
+    runs = find_runs(holds.tolist())
     n = len(neuron.children)
     if not runs or runs == [(0, n)]:
         return TRUE if runs else FALSE
     parts = [Count(low, high, neuron.children) for low, high in runs]
     return parts[0] if len(parts) == 1 else Count(1, len(parts), tuple(parts))
-
-
-def _find_runs(holds: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(np.int8)))
-    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
 
 
 def _read_neuron(layer: Layer, j: int, axes: Sequence[Axis], neurons: Sequence[_Neuron]) -> _Neuron:

@@ -17,6 +17,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.model.condition import find_runs
 from newron.rules.body import Body, Branch, DecisionList, Points
 from newron.rules.circuit import Term
 from newron.rules.node import Algebra, Node, count_literals
@@ -302,7 +303,7 @@ def list_counts(table: LevelTable, algebra: Algebra) -> Iterator[Candidate]:
         literals = [
             table.make_node(algebra, a, [int(turned[k] == opposite)]) for k, a in enumerate(axes)
         ]
-        runs = _find_runs(holds[::-1] if opposite else holds)
+        runs = find_runs(holds[::-1] if opposite else holds)
         branches = [Branch(algebra.count(low, high, literals), 1) for low, high in runs]
         yield Candidate(DecisionList(tuple(branches), 0), "count", True)
 
@@ -319,16 +320,6 @@ def _find_turned(grid: NDArray[np.int16]) -> NDArray[np.bool_] | None:
         else:
             return None
     return np.array(turned)
-
-
-def _find_runs(holds: Sequence[bool]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for k, held in enumerate(holds):
-        if held and runs and runs[-1][1] == k - 1:
-            runs[-1] = (runs[-1][0], k)
-        elif held:
-            runs.append((k, k))
-    return runs
 
 
 # ---- points ----

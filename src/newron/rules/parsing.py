@@ -6,18 +6,19 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from newron.errors import InputError
 from newron.formatting import format_label, quote, quote_unit
+from newron.model.condition import Condition
 from newron.model.network import LARGEST_INPUT
 from newron.model.output import Classes, Output
-from newron.model.schema import Column, Label, Schema
+from newron.model.schema import Label, Schema
 from newron.rules.axis import Axis, make_axes
 from newron.rules.body import Body, Branch, DecisionList, Points
 from newron.rules.circuit import Term
-from newron.rules.node import FALSE, TRUE, Algebra, Count, Literal, Node
+from newron.rules.node import FALSE, TRUE, Algebra, Count, Node
 from newron.rules.text import write_decision, write_head
 
 __all__ = ["parse_rules"]
@@ -39,28 +40,15 @@ _BLOCK_HEAD = re.compile(
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-# ---- what a literal says, before there are cells ----
-
-
 @dataclass(frozen=True)
-class _Range:
-    """Numbers from one boundary on and under another."""
-
-    low: float
-    high: float
-
-
-@dataclass
-class _Set:
-    """A literal as it is written: ranges of numbers, labels, and whether gaps are in."""
+class _Literal:
+    """A condition on a column, before the column has cells."""
 
     column: int
-    ranges: list[_Range] = field(default_factory=list)
-    labels: set[int] = field(default_factory=set)
-    missing: bool = False
+    condition: Condition
 
 
-Parsed = bool | _Set | tuple[int, int, tuple["Parsed", ...]]
+Parsed = bool | _Literal | tuple[int, int, tuple["Parsed", ...]]
 
 
 def parse_rules(
@@ -76,20 +64,19 @@ def parse_rules(
         With the number of the line, what was expected and what was found.
     """
     parsed = _Reader(schema, output).read(text)
-    places: list[list[float]] = [list(b) for b in boundaries or [[] for _ in schema.columns]]
+    places = [list(b) for b in boundaries or [[] for _ in schema.columns]]
     for part in parsed.conditions:
         _collect_boundaries(part, places)
     axes = make_axes(schema, places)
     return axes, parsed.make_body(Algebra(axes))
 
 
-def _collect_boundaries(part: Parsed, places: list[list[float]]) -> None:
+def _collect_boundaries(part: Parsed, boundaries: list[list[float]]) -> None:
     if isinstance(part, tuple):
         for child in part[2]:
-            _collect_boundaries(child, places)
-    elif isinstance(part, _Set):
-        for r in part.ranges:
-            places[part.column] += [u for u in (r.low, r.high) if math.isfinite(u)]
+            _collect_boundaries(child, boundaries)
+    elif isinstance(part, _Literal):
+        boundaries[part.column] += part.condition.boundaries
 
 
 def _make_node(part: Parsed, algebra: Algebra) -> Node:
@@ -98,18 +85,7 @@ def _make_node(part: Parsed, algebra: Algebra) -> Node:
     if isinstance(part, tuple):
         low, high, children = part
         return Count(low, high, tuple(_make_node(child, algebra) for child in children))
-    axis = algebra.axes[part.column]
-    mask = axis.gap if part.missing else 0
-    if axis.column.categories is not None:
-        mask |= sum(1 << c for c in part.labels)
-    else:
-        places = axis.representatives[: axis.n_places].tolist()
-        mask |= sum(
-            1 << c for c, x in enumerate(places) if any(r.low <= x < r.high for r in part.ranges)
-        )
-    if mask in (0, axis.full):
-        return TRUE if mask else FALSE
-    return Literal(part.column, mask)
+    return algebra.make_literal(part.column, algebra.axes[part.column].to_mask(part.condition))
 
 
 @dataclass
@@ -281,22 +257,22 @@ class _Reader:
 
     def _read_any(self) -> Parsed:
         parts = [self._read_all()]
-        while self._skip_word("or"):
+        while self._skip("or"):
             parts.append(self._read_all(parts[-1]))
         return _merge_any(parts)
 
     def _read_all(self, before: Parsed | None = None) -> Parsed:
         parts = [self._read_one(before)]
-        while self._skip_word("and"):
+        while self._skip("and"):
             parts.append(self._read_one())
         return parts[0] if len(parts) == 1 else (len(parts), len(parts), tuple(parts))
 
     def _read_one(self, before: Parsed | None = None) -> Parsed:
         self._blank()
         for word, value in (("always", True), ("never", False)):
-            if self._skip_word(word):
+            if self._skip(word):
                 return value
-        if self._skip_word("not"):
+        if self._skip("not"):
             return (0, 0, (self._read_one(),))
         if self._skip("("):
             part = self._read_any()
@@ -307,8 +283,8 @@ class _Reader:
             self.at = counted.end()
             return _make_count(counted, self._read_members())
         # "age < 3 or ≥ 5", "age ≥ 54 or missing": the column is the one before.
-        told = before.column if isinstance(before, _Set) else None
-        return self._read_literal(told)
+        named = before.column if isinstance(before, _Literal) else None
+        return self._read_literal(named)
 
     def _read_members(self) -> tuple[Parsed, ...]:
         self._blank()
@@ -326,38 +302,47 @@ class _Reader:
 
     # ---- literals ----
 
-    def _read_literal(self, told: int | None) -> Parsed:
+    def _read_literal(self, named: int | None) -> Parsed:
+        """Read a condition on a column; one that is ``named`` need not be named again."""
         self._blank()
-        if told is not None and self._skip_word("missing"):
-            return _Set(told, missing=True)
-        if told is not None and _OPERATOR.match(self.text, self.at):
-            return self._read_comparison(told)
-        low = _NUMBER.match(self.text, self.at)
-        if low:
-            value = self._read_float()
-            operator = self._read_operator()
-            if operator not in _TURNED:
-                raise InputError("expected ≤ or < between a number and a column")
-            column = self._read_name()
-            again = self._read_operator()
-            if {operator, again} not in ({"≤"}, {"<"}, {"≤", "<"}):
-                raise InputError("expected low ≤ column < high")
-            below = _make_ranges(_TURNED[operator], value)[0]
-            above = _make_ranges(again, self._read_float())[0]
-            self._skip_unit(column)
-            return _Set(column, [_Range(below.low, above.high)])
+        if named is not None and self._skip("missing"):
+            return _Literal(named, self._make_missing(named))
+        if named is not None and _OPERATOR.match(self.text, self.at):
+            return self._read_comparison(named)
+        if _NUMBER.match(self.text, self.at):
+            return self._read_window()
         column = self._read_name()
-        if self._skip_word("missing"):
-            return _Set(column, missing=True)
-        if self._skip_word("not"):
-            if self._skip_word("missing"):
-                every = set(range(self.schema.columns[column].n_categories))
-                return _Set(column, [_Range(-math.inf, math.inf)], every)
+        if self._skip("missing"):
+            return _Literal(column, self._make_missing(column))
+        if self._skip("not"):
+            if self._skip("missing"):
+                return _Literal(column, self._make_missing(column).complement())
             self._take("in")
-            return _complement(self.schema.columns[column], self._read_set(column))
-        if self._skip_word("in"):
-            return self._read_set(column)
+            return _Literal(column, _exclude(self._read_set(column)))
+        if self._skip("in"):
+            return _Literal(column, self._read_set(column))
         return self._read_comparison(column)
+
+    def _read_window(self) -> Parsed:
+        value = self._read_float()
+        operator = self._read_operator()
+        if operator not in _TURNED:
+            raise InputError("expected ≤ or < between a number and a column")
+        column = self._read_name()
+        again = self._read_operator()
+        if {operator, again} not in ({"≤"}, {"<"}, {"≤", "<"}):
+            raise InputError("expected low ≤ column < high")
+        window = _compare(_TURNED[operator], value) & _compare(again, self._read_float())
+        self._skip_unit(column)
+        return _Literal(column, window)
+
+    def _make_missing(self, column: int) -> Condition:
+        return Condition((), (False,) * self.schema.columns[column].n_categories, missing=True)
+
+    def _read_member(self, column: int) -> Condition:
+        """Read a category, and return the condition that a value is it."""
+        chosen, n = self._read_category(column), self.schema.columns[column].n_categories
+        return Condition((), tuple(k == chosen for k in range(n)))
 
     def _read_name(self) -> int:
         self._blank()
@@ -372,25 +357,25 @@ class _Reader:
         if self.schema.columns[column].categories is not None:
             if operator not in ("=", "≠"):
                 raise InputError("expected =, ≠ or in for categories")
-            found = _Set(column, labels={self._read_category(column)})
-            return found if operator == "=" else _complement(self.schema.columns[column], found)
-        ranges = _make_ranges(operator, self._read_float())
+            found = self._read_member(column)
+            return _Literal(column, found if operator == "=" else _exclude(found))
+        numbers = _compare(operator, self._read_float())
         self._skip_unit(column)
-        return _Set(column, ranges)
+        return _Literal(column, numbers)
 
-    def _read_set(self, column: int) -> _Set:
+    def _read_set(self, column: int) -> Condition:
         self._take("{")
-        out = _Set(column)
-        while True:
-            if self.schema.columns[column].categories is not None:
-                out.labels.add(self._read_category(column))
-            else:
-                out.ranges += _make_ranges("=", self._read_float())
-            if not self._skip(","):
-                break
+        found = self._read_value(column)
+        while self._skip(","):
+            found |= self._read_value(column)
         self._take("}")
         self._skip_unit(column)
-        return out
+        return found
+
+    def _read_value(self, column: int) -> Condition:
+        if self.schema.columns[column].categories is not None:
+            return self._read_member(column)
+        return _compare("=", self._read_float())
 
     def _read_category(self, column: int) -> int:
         labels = self.schema.columns[column].categories or ()
@@ -446,9 +431,6 @@ class _Reader:
             return False
         self.at = end
         return True
-
-    def _skip_word(self, word: str) -> bool:
-        return self._skip(word)
 
     def _take(self, what: str) -> None:
         if not self._skip(what):
@@ -521,43 +503,30 @@ def _make_count(found: re.Match[str], members: tuple[Parsed, ...]) -> Parsed:
     return (*ends, members)
 
 
-def _make_ranges(operator: str, value: float) -> list[_Range]:
-    after = math.nextafter(value, math.inf)
-    return {
-        "≥": [_Range(value, math.inf)],
-        ">": [_Range(after, math.inf)],
-        "<": [_Range(-math.inf, value)],
-        "≤": [_Range(-math.inf, after)],
-        "=": [_Range(value, after)],
-        "≠": [_Range(-math.inf, value), _Range(after, math.inf)],
-    }[operator]
+def _compare(operator: str, value: float) -> Condition:
+    """Return the numbers that compare with a value in this way."""
+    at_least, at_most = Condition(((value, math.inf),)), Condition(((-math.inf, value),))
+    if operator in ("≥", "<"):
+        found = at_least
+    elif operator in ("≤", ">"):
+        found = at_most
+    else:
+        found = at_least & at_most
+    return _exclude(found) if operator in ("<", ">", "≠") else found
+
+
+def _exclude(condition: Condition) -> Condition:
+    """Return the other numbers or categories; missing values are neither in nor out."""
+    return replace(condition.complement(), missing=False)
 
 
 def _merge_any(parts: list[Parsed]) -> Parsed:
-    """Join what is told of one column into one literal."""
+    """Join what is said of one column into one literal."""
     merged: list[Parsed] = []
     for part in parts:
         last = merged[-1] if merged else None
-        if isinstance(part, _Set) and isinstance(last, _Set) and part.column == last.column:
-            merged[-1] = _Set(
-                part.column,
-                last.ranges + part.ranges,
-                last.labels | part.labels,
-                last.missing or part.missing,
-            )
+        if isinstance(part, _Literal) and isinstance(last, _Literal) and part.column == last.column:
+            merged[-1] = _Literal(part.column, last.condition | part.condition)
         else:
             merged.append(part)
     return merged[0] if len(merged) == 1 else (1, len(merged), tuple(merged))
-
-
-def _complement(column: Column, found: _Set) -> _Set:
-    """Give the other categories or values; gaps are neither in nor out: they stay out."""
-    if column.categories is not None:
-        others = set(range(len(column.categories))) - found.labels
-        return _Set(found.column, labels=others)
-    ends = sorted((r.low, r.high) for r in found.ranges)
-    ranges, at = [], -math.inf
-    for low, high in ends:
-        ranges.append(_Range(at, low))
-        at = high
-    return _Set(found.column, [*ranges, _Range(at, math.inf)])

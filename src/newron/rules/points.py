@@ -69,8 +69,8 @@ def _tell_column(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Wei
     if axis.column.categories is not None:
         base, pieces = _tell_sets(cells)
     else:
-        base, pieces = _tell_steps(cells[: axis.n_places])
-        if axis.gap:
+        base, pieces = _tell_steps(cells[: axis.n_values])
+        if axis.missing:
             pieces = _place_gap(pieces, _add(cells[-1], _times(base, -1)), axis)
     return base, [Term(Literal(column, mask), weights) for mask, weights in pieces]
 
@@ -114,10 +114,10 @@ def _place_gap(
             total = _add(total, pieces[p][1])
         if total == amount:
             return [
-                (mask | axis.gap if p in chosen else mask, weights)
+                (mask | axis.missing if p in chosen else mask, weights)
                 for p, (mask, weights) in enumerate(pieces)
             ]
-    return [*pieces, (axis.gap, amount)]
+    return [*pieces, (axis.missing, amount)]
 
 
 def _choose_few(n: int) -> Iterator[set[int]]:

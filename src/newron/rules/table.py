@@ -157,7 +157,7 @@ def _make_column_card(axis: Axis, column: int, masks: Iterable[int]) -> Card:
     ordered = axis.column.categories is None
     levels: list[int] = []
     last: tuple[int, ...] | None = None
-    for c in range(axis.n_places):
+    for c in range(axis.n_values):
         signature = tuple(mask >> c & 1 for mask in known)
         if ordered and signature != last:
             levels.append(1 << c)  # cells of a level lie side by side
@@ -169,9 +169,9 @@ def _make_column_card(axis: Axis, column: int, masks: Iterable[int]) -> Card:
             classes[signature] = len(levels)
             levels.append(1 << c)
         last = signature
-    gap_level = len(levels) if axis.gap else None
-    if axis.gap:
-        levels.append(axis.gap)
+    gap_level = len(levels) if axis.missing else None
+    if axis.missing:
+        levels.append(axis.missing)
     return Card(column, (), tuple(levels), ordered, gap_level, axis.listed)
 
 

@@ -68,7 +68,7 @@ class Writer:
         if isinstance(node, Const):
             return "always" if node.value else "never"
         if isinstance(node, Literal):
-            told = self.axes[node.column].tell(node.mask)
+            told = self.axes[node.column].format(node.mask)
             return f"({told})" if inside and " or " in told else told
         if len(node.children) == 1:
             child = self.write(node.children[0], inside=True)
