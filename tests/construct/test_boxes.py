@@ -310,9 +310,11 @@ class TestSchema:
         assert from_boxes([[None, Interval(1)]], [1.0]).schema.names == ("x1", "x2")
 
     def test_true_is_not_one(self):
-        column = Column("c", 0.0, 1.0, categories=(True, 1))
-        model = from_boxes([{"c": {True}}], [1.0], Schema((column,)))
+        schema = Schema((Column("c", 0.0, 1.0, categories=(True, False)),))
+        model = from_boxes([{"c": {True}}], [1.0], schema)
         assert model.layers[0].levels[0].tolist() == [1.0, 0.0]
+        with pytest.raises(InputError, match="got the label 1"):
+            from_boxes([{"c": {1}}], [1.0], schema)
 
 
 class TestErrors:

@@ -51,4 +51,4 @@ def test_a_condition_holds_on_the_page_where_it_holds_in_rules(column):
     [(0b0110, "40 ≤ … ≤ 60"), (0b1000, "> 60"), (0b10001, "< 40 or missing")],
 )
 def test_conditions_are_told_without_their_column(mask, told):
-    assert shorten_condition(AXES[0].tell(mask), AXES[0]) == told
+    assert shorten_condition(AXES[0].format(mask), AXES[0]) == told
