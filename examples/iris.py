@@ -6,7 +6,7 @@ Run with ``python examples/iris.py``; needs pandas.
 from sklearn.model_selection import train_test_split
 
 from newron import NewronClassifier, datasets
-from newron.reading import measure_fidelity
+from newron.rules import measure_fidelity
 
 SEED = 0
 PETALS = {"petal_length": "cm", "petal_width": "cm"}

@@ -6,7 +6,7 @@ Run with ``python examples/xor.py``; needs pandas.
 from sklearn.model_selection import train_test_split
 
 from newron import NewronClassifier, datasets
-from newron.reading import measure_fidelity
+from newron.rules import measure_fidelity
 
 SEED = 0
 SQUARE = {"x1": {"low": -1, "high": 1}, "x2": {"low": -1, "high": 1}}

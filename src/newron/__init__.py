@@ -29,13 +29,14 @@ if TYPE_CHECKING:
         errors,
         estimators,
         evaluation,
+        explanations,
         exports,
         figures,
         model,
-        reading,
         report,
         rules,
         search,
+        shapes,
     )
     from newron.estimators import NewronClassifier, NewronRegressor
     from newron.model import Model, load
@@ -59,14 +60,15 @@ __all__ = [
     "errors",
     "estimators",
     "evaluation",
+    "explanations",
     "exports",
     "figures",
     "load",
     "model",
-    "reading",
     "report",
     "rules",
     "search",
+    "shapes",
 ]
 
 _SUBPACKAGES = (
@@ -75,13 +77,14 @@ _SUBPACKAGES = (
     "errors",
     "estimators",
     "evaluation",
+    "explanations",
     "exports",
     "figures",
     "model",
-    "reading",
     "report",
     "rules",
     "search",
+    "shapes",
 )
 _LAZY = {
     "Model": "newron.model",

@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from figures.networks import make_card, make_flowers, make_patients, make_perceptron
 from newron import InputError, NewronClassifier
+from newron.explanations.importance import measure_importance
 from newron.figures import (
     plot_boundary,
     plot_functions,
@@ -16,7 +17,6 @@ from newron.figures import (
     plot_training,
 )
 from newron.model import Classes, Column, Layer, Model, Schema
-from newron.reading.importance import measure_importance
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -24,10 +24,10 @@ from figures.networks import (
 )
 from newron import InputError
 from newron.construct import from_rules
+from newron.explanations.importance import measure_importance
+from newron.explanations.row import open_layers
 from newron.figures import draw
 from newron.model import Classes, Column, Layer, Model, Schema
-from newron.reading.importance import measure_importance
-from newron.reading.row import open_layers
 from newron.rules.scorecard import read_card
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from figures.networks import draw_any, make_card, make_patients
+from newron.explanations.importance import hold_functions, measure_importance
 from newron.figures.influence import measure_influence, measure_together, trace_neurons
 from newron.model import Classes
-from newron.reading.importance import hold_functions, measure_importance
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -18,8 +18,8 @@ from newron.command.reading import show_model, show_proof
 from newron.command.telling import tell_files
 from newron.command.terminal import Page, bold, dim
 from newron.demo import RESTARTS, load_training_rows, make_monk2, train_monk2
+from newron.explanations.explanation import Explanation
 from newron.model.model import Model
-from newron.reading.explanation import Explanation
 
 __all__ = ["demonstrate"]
 

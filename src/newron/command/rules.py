@@ -17,8 +17,8 @@ from newron.errors import InputError
 
 if TYPE_CHECKING:
     from newron.model import Model
-    from newron.reading import FuzzyRules, Shapes
     from newron.rules.ruleset import RuleSet
+    from newron.shapes import FuzzyRules, Shapes
 
 EXAMPLES = (
     ("newron rules model.json", ""),

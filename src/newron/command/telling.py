@@ -19,7 +19,7 @@ from newron.command.tables import Source, Table
 from newron.command.terminal import WIDTH, Page, Part, bold, count, dim, tell_number
 from newron.model import Model
 from newron.model.frame import Label
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 __all__ = ["begin", "tell", "tell_files"]
 

@@ -18,15 +18,15 @@ from newron.model.processing import get_processing
 from newron.training.fitting import Data
 
 if TYPE_CHECKING:
+    from newron.explanations.explanation import Explanation
+    from newron.explanations.importance import Importance
     from newron.exports.file import Export
     from newron.figures import Figure
-    from newron.reading.explanation import Explanation
-    from newron.reading.importance import Importance
-    from newron.reading.shapes import Shapes
     from newron.report import Origin
     from newron.rules.coverage import Coverage
     from newron.rules.ruleset import RuleSet
     from newron.rules.scorecard import ScoreCard
+    from newron.shapes.shape import Shapes
 
 __all__ = ["Readable"]
 
@@ -120,7 +120,7 @@ class Readable:
     def explain(self, row: Any, **settings: Any) -> Explanation:
         """Give the path of one row through the network, and what would change its class.
 
-        ``settings`` are those of :func:`newron.reading.explanation.explain`.
+        ``settings`` are those of :func:`newron.explanations.explanation.explain`.
         """
         check_is_fitted(self)
         return self.model_.explain(row, **settings)
@@ -209,9 +209,9 @@ class Readable:
     def importance(self, X: ArrayLike, y: ArrayLike | None = None, **settings: Any) -> Importance:
         """Measure how much each input and each function matters on some rows.
 
-        ``settings`` are those of :func:`newron.reading.importance.measure_importance`.
+        ``settings`` are those of :func:`newron.explanations.importance.measure_importance`.
         """
-        from newron.reading.importance import measure_importance
+        from newron.explanations.importance import measure_importance
 
         check_is_fitted(self)
         return measure_importance(self.model_, X, y, **settings)

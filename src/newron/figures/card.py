@@ -28,7 +28,7 @@ from newron.figures.plot import Frame, draw_function, list_values
 from newron.figures.shapes import Attributes, Edge, Label, Line, Rect, Scene
 from newron.figures.writing import write_amount, write_points, write_share
 from newron.model.arithmetic import sigmoid
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 __all__ = ["PILL", "add_points", "caption_card", "lay_card", "order_card"]
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
+from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram, Function
 from newron.figures.metrics import clean
 from newron.figures.palette import LIGHT
@@ -21,8 +22,7 @@ from newron.figures.survey import read_diagram
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.schema import Column
-from newron.reading.importance import Importance, measure_importance
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,7 +140,7 @@ def plot_importance(
     ----------
     importance : Importance, Model or fitted estimator
         Of a model it is measured on ``X`` and ``y``, with the ``settings`` of
-        :func:`newron.reading.importance.measure_importance`.
+        :func:`newron.explanations.importance.measure_importance`.
     max_inputs : int or None, default=20
         How many inputs to plot; the label of the axis says how many are not.
     ax : Axes, optional

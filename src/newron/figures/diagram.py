@@ -2,7 +2,7 @@
 
 Here are the parts; :mod:`newron.figures.survey` reads them from a model, and layouts say where
 they are drawn. Numbers of layers and neurons go from 1 on, functions are numbered in their
-layer from 0 on, as in :class:`newron.reading.Shape`.
+layer from 0 on, as in :class:`newron.shapes.Shape`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
+from newron.explanations.path import Part, Stage
 from newron.figures.telling import Mark
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.reading.path import Part, Stage
-from newron.reading.shapes import Shape
+from newron.shapes.shape import Shape
 
 __all__ = ["Axis", "Diagram", "Function", "Input", "Joint", "Neuron", "Outcome"]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from newron.errors import InputError
+from newron.explanations.row import read_row
 from newron.figures.card import lay_card
 from newron.figures.diagram import Diagram
 from newron.figures.figure import Figure
@@ -21,7 +22,6 @@ from newron.figures.narrow import lay_narrow, lay_narrow_card
 from newron.figures.survey import read_diagram
 from newron.figures.svg import write_svg
 from newron.model.model import Model
-from newron.reading.row import read_row
 from newron.rules.scorecard import ScoreCard
 
 __all__ = ["draw"]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.explanations.row import open_layers
 from newron.model.aggregation import activate, combine
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -19,7 +20,6 @@ from newron.model.network import Layer, evaluate
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
-from newron.reading.row import open_layers
 
 __all__ = ["FULL", "estimate_influence", "measure_influence", "measure_together", "trace_neurons"]
 

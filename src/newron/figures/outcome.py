@@ -26,7 +26,7 @@ from newron.figures.telling import Mark
 from newron.figures.writing import write_amount, write_share
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats, sigmoid
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 __all__ = ["add_activation", "add_boxes", "add_hidden_activation", "add_outcome"]
 

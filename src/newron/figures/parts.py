@@ -8,7 +8,7 @@ from newron.figures.palette import SIZES, edge_width
 from newron.figures.plot import Frame
 from newron.figures.shapes import Anchor, Attributes, Label, Rect, Scene
 from newron.figures.writing import write_amount, write_exact
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 __all__ = [
     "LEAST_NAME",

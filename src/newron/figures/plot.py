@@ -13,7 +13,7 @@ from newron.figures.palette import SIZES
 from newron.figures.shapes import Attributes, Dot, Group, Label, Line, Rect, Shape
 from newron.figures.telling import Mark
 from newron.figures.writing import write_place, write_share
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 __all__ = [
     "MOST_VALUE",

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from newron.explanations.conditions import Conditions
+from newron.explanations.path import Part, Reader, Stage
 from newron.figures.diagram import Axis, Diagram, Function, Input, Neuron, Outcome
 from newron.figures.influence import FULL, estimate_influence, measure_influence
 from newron.figures.rows import Rows, count_values
@@ -19,10 +21,8 @@ from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.model.schema import Column
-from newron.reading.condition import Conditions
-from newron.reading.curve import trace_function
-from newron.reading.path import Part, Reader, Stage
-from newron.reading.shapes import Shape, Shapes, read_shapes
+from newron.shapes.curve import trace_function
+from newron.shapes.shape import Shape, Shapes, read_shapes
 
 __all__ = ["read_diagram"]
 

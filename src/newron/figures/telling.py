@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from newron.explanations.conditions import Conditions
+from newron.explanations.row import get_value
 from newron.figures.metrics import clean
 from newron.figures.writing import write_exact, write_name, write_place
 from newron.formatting import quote
@@ -13,9 +15,7 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.processing import get_processing
 from newron.model.schema import Column
-from newron.reading.condition import Conditions
-from newron.reading.row import get_value
-from newron.reading.shapes import Shape
+from newron.shapes.shape import Shape
 
 __all__ = ["Mark", "find_marks", "is_count", "tell_head", "tell_input", "tell_joint"]
 

@@ -7,7 +7,7 @@ import math
 from newron.figures.metrics import clean, isolate
 from newron.model.description import format_number
 from newron.model.output import Label
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 __all__ = [
     "write_amount",

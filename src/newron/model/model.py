@@ -20,12 +20,12 @@ from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 
 if TYPE_CHECKING:
+    from newron.explanations.explanation import Explanation
     from newron.exports.file import Export
     from newron.figures.figure import Figure
-    from newron.reading.explanation import Explanation
-    from newron.reading.fuzzy import FuzzyRules
-    from newron.reading.shapes import Shapes
     from newron.rules.ruleset import RuleSet
+    from newron.shapes.fuzzy import FuzzyRules
+    from newron.shapes.shape import Shapes
 
 __all__ = ["Model"]
 
@@ -205,7 +205,7 @@ class Model:
 
     def shapes(self) -> Shapes:
         """Tell what every function does over the observed range of what it reads."""
-        from newron.reading.shapes import read_shapes
+        from newron.shapes.shape import read_shapes
 
         return read_shapes(self)
 
@@ -213,25 +213,25 @@ class Model:
         """Give the nearest network whose functions are all 0 or 1.
 
         With rows X its last weights are set anew, so that it says more nearly the same of
-        them. It is another network: :func:`newron.reading.measure_fidelity` tells how often
+        them. It is another network: :func:`newron.rules.measure_fidelity` tells how often
         the two agree.
         """
-        from newron.reading.crispness import make_crisp
+        from newron.rules.crisp import make_crisp
 
         return make_crisp(self, X)
 
     def fuzzy(self) -> FuzzyRules:
         """Tell a smooth network as fuzzy rules: direction, place and sharpness."""
-        from newron.reading.fuzzy import tell_fuzzy
+        from newron.shapes.fuzzy import read_fuzzy_rules
 
-        return tell_fuzzy(self)
+        return read_fuzzy_rules(self)
 
     def explain(self, row: Any, **settings: Any) -> Explanation:
         """Give the path of one row through the network, and what would change its class.
 
-        ``settings`` are those of :func:`newron.reading.explanation.explain`.
+        ``settings`` are those of :func:`newron.explanations.explanation.explain`.
         """
-        from newron.reading.explanation import explain
+        from newron.explanations.explanation import explain
 
         return explain(self, row, **settings)
 

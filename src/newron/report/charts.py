@@ -13,8 +13,8 @@ from newron.evaluation import CalibrationBin, Estimate
 from newron.figures.metrics import clean, fit, measure
 from newron.figures.palette import SIZES
 from newron.model.arithmetic import Floats
-from newron.reading.sentence import shorten
 from newron.report.writing import write_count, write_per_cent
+from newron.shapes.sentence import shorten
 
 __all__ = [
     "draw_calibration",

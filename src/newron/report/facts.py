@@ -17,6 +17,7 @@ from newron.evaluation import (
     measure_classification,
     measure_regression,
 )
+from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram
 from newron.figures.drawing import draw
 from newron.figures.figure import Figure
@@ -26,13 +27,12 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.reading.crispness import Fidelity, make_crisp, measure_fidelity
-from newron.reading.importance import Importance, measure_importance
 from newron.report.naming import Words, rename, rename_card
 from newron.report.origin import Origin
 from newron.report.rows import draw_rows, list_rows, read_rows, read_truth
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
+from newron.rules.crisp import Fidelity, make_crisp, measure_fidelity
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard

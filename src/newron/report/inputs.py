@@ -17,10 +17,10 @@ from newron.figures.svg import write_shapes
 from newron.figures.writing import write_place
 from newron.model.arithmetic import Floats
 from newron.model.schema import Column
-from newron.reading.curve import trace_function
 from newron.report.charts import line, make_svg, rect, text
 from newron.report.facts import Facts
 from newron.report.writing import count, say_class, tell, write_count, write_per_cent
+from newron.shapes.curve import trace_function
 
 __all__ = ["write_inputs"]
 

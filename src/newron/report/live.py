@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from newron.explanations.conditions import Conditions
 from newron.figures.diagram import Diagram, Function
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.model.schema import Column
-from newron.reading.condition import Conditions
 from newron.report.facts import Facts
 from newron.report.writing import say_class
 from newron.rules.axis import Axis

@@ -8,10 +8,10 @@ from html import escape
 
 from newron.figures.diagram import Function, Neuron
 from newron.figures.figure import Figure
-from newron.reading.sentence import shorten
 from newron.report.facts import Facts
 from newron.report.ruling import name_rules
 from newron.report.writing import count, tell
+from newron.shapes.sentence import shorten
 
 __all__ = ["write_network", "write_row"]
 

@@ -13,7 +13,6 @@ from newron.evaluation import (
     RegressionQuality,
 )
 from newron.model.output import Classes
-from newron.reading.sentence import shorten
 from newron.report.charts import (
     draw_calibration,
     draw_confusion,
@@ -33,6 +32,7 @@ from newron.report.writing import (
     write_per_cent,
     write_range,
 )
+from newron.shapes.sentence import shorten
 
 __all__ = ["tell_title", "write_quality", "write_result"]
 

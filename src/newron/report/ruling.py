@@ -12,20 +12,20 @@ from newron.errors import ModelError
 from newron.formatting import format_fraction, join_words, quote
 from newron.model.model import Model
 from newron.model.output import Classes
-from newron.reading.crispness import Fidelity
-from newron.reading.fuzzy import tell_fuzzy
-from newron.reading.sentence import shorten
-from newron.reading.shapes import read_shapes
 from newron.report.facts import Facts
 from newron.report.writing import say_class, tell, write_count, write_per_cent
 from newron.rules.axis import Axis
 from newron.rules.body import DecisionList, Points
+from newron.rules.crisp import Fidelity
 from newron.rules.node import Const, Literal, Node
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
 from newron.rules.text import HIGHEST, name_groups, say_count
+from newron.shapes.fuzzy import read_fuzzy_rules
+from newron.shapes.sentence import shorten
+from newron.shapes.shape import read_shapes
 
 __all__ = ["RuleWriter", "name_rules", "tell_deciding", "write_rules"]
 
@@ -351,7 +351,7 @@ def _write_soft(facts: Facts) -> str:
 def _write_shapes(model: Model) -> str:
     """Tell what each neuron adds up, in words: the outputs first, large hidden layers folded."""
     try:
-        told = str(tell_fuzzy(model))
+        told = str(read_fuzzy_rules(model))
         intro = (
             "A function in brackets holds more or less, from 0 to 1; the number before it is "
             "what it adds where it holds wholly."

@@ -11,7 +11,7 @@ from typing import Any
 from newron.evaluation import Estimate
 from newron.figures.metrics import clean
 from newron.model.output import Label
-from newron.reading.sentence import shorten
+from newron.shapes.sentence import shorten
 
 __all__ = [
     "count",

@@ -1,12 +1,25 @@
-"""Exact rules of crisp networks, with proof.
+"""Exact rules of crisp networks, with proof; the nearest crisp network of any other.
 
 >>> from newron import rules
 >>> rules.extract  # doctest: +ELLIPSIS
 <function extract at ...>
 """
 
+from newron.rules.crisp import Disagreement, Fidelity, make_crisp, measure_fidelity
 from newron.rules.extraction import extract
 from newron.rules.proof import Proof, prove
 from newron.rules.ruleset import RuleSet
+from newron.rules.scorecard import ScoreCard, read_card
 
-__all__ = ["Proof", "RuleSet", "extract", "prove"]
+__all__ = [
+    "Disagreement",
+    "Fidelity",
+    "Proof",
+    "RuleSet",
+    "ScoreCard",
+    "extract",
+    "make_crisp",
+    "measure_fidelity",
+    "prove",
+    "read_card",
+]

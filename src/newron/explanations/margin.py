@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from newron.explanations.conditions import FunctionCondition
 from newron.formatting import format_number, format_rounded, format_value
 from newron.model.schema import Column, Label
-from newron.reading.condition import FunctionCondition
 
 __all__ = ["subtract", "tell_asked", "tell_distance", "tell_reading", "tell_unit"]
 

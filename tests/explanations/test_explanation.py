@@ -8,15 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from model.networks import make_model, with_ranks
-from model.test_points import make_point_rows, with_points
-from newron.errors import InputError, NewronWarning
-from newron.model import Classes, Column, Layer, Model, Schema, Targets
-from newron.model.aggregation import activate
-from newron.model.processing import get_processing
-from newron.reading.explanation import explain, tell_functions
-from newron.rules import RuleSet
 from reading.test_counterfactual import (
     draw_row,
     list_values,
@@ -24,6 +15,15 @@ from reading.test_counterfactual import (
     make_dense_model,
     read_labels,
 )
+
+from model.networks import make_model, with_ranks
+from model.test_points import make_point_rows, with_points
+from newron.errors import InputError, NewronWarning
+from newron.explanations.explanation import explain, name_functions
+from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.model.aggregation import activate
+from newron.model.processing import get_processing
+from newron.rules import RuleSet
 
 SEEDS = st.integers(0, 10**6)
 
@@ -377,7 +377,7 @@ class TestAsking:
             explain(make_monk2(), {"a1": 1})
 
     def test_functions_are_named_by_what_they_ask(self):
-        assert tell_functions(make_monk2()) == [
+        assert name_functions(make_monk2()) == [
             ["a1 = 1", "a2 = 1", "a3 = 1", "a4 = 1", "a5 = 1", "a6 = 1"],
             ["at least 2 of neuron 1.1", "at most 2 of neuron 1.1"],
             ["neuron 2.1", "neuron 2.2"],

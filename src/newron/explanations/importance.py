@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
+from newron.explanations.conditions import name_functions
+from newron.explanations.row import open_layers
 from newron.formatting import format_rounded
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -22,8 +24,6 @@ from newron.model.network import Layer
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
-from newron.reading.condition import tell_functions
-from newron.reading.row import open_layers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -349,7 +349,7 @@ def _drop(model: Model, rows: Floats) -> Importance:
         after = hold_functions(model, constants).score_rows(wider)
         return _compare(model.output, before, after)
 
-    names = tell_functions(model)
+    names = name_functions(model)
     functions = [
         Influence(
             names[k][e],

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from newron.explanations.conditions import Conditions, FunctionCondition
+from newron.explanations.margin import subtract, tell_asked, tell_reading
+from newron.explanations.row import get_value, open_layers
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Label, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Column
-from newron.reading.condition import Conditions, FunctionCondition
-from newron.reading.margin import subtract, tell_asked, tell_reading
-from newron.reading.row import get_value, open_layers
 from newron.rules.circuit import tell_exactly
 
 __all__ = ["Part", "Reader", "Stage"]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from model.networks import make_model, with_ranks
 from model.test_points import make_point_rows, with_points
 from newron.errors import InputError
+from newron.explanations.importance import hold_functions, measure_importance
+from newron.explanations.row import open_layers
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.model.network import evaluate
-from newron.reading.importance import hold_functions, measure_importance
-from newron.reading.row import open_layers
 
 SEEDS = st.integers(0, 10**6)
 

@@ -16,7 +16,7 @@ from newron.formatting import (
 from newron.model.schema import Label
 
 if TYPE_CHECKING:
-    from newron.reading.shapes import Shape
+    from newron.shapes.shape import Shape
 
 __all__ = [
     "shorten",

@@ -13,12 +13,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.explanations.space import Space
+from newron.explanations.target import Way
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats
 from newron.model.network import Layer
 from newron.model.processing import get_processing
-from newron.reading.goal import Way
-from newron.reading.space import Space
 
 __all__ = ["Bounds", "Reach", "make_bounds"]
 

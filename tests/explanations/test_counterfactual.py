@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from model.networks import make_model, with_ranks
 from newron.errors import InputError
+from newron.explanations.counterfactual import find_changes
+from newron.explanations.row import read_row
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
-from newron.reading.counterfactual import find_changes
-from newron.reading.row import read_row
 from newron.rules.circuit import find_boundaries
 
 SEEDS = st.integers(0, 10**6)

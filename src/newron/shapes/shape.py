@@ -20,8 +20,8 @@ from newron.model.aggregation import activate, combine_limits
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label
-from newron.reading.curve import Curve, Source
-from newron.reading.sentence import tell_centre, tell_factor, tell_shape
+from newron.shapes.curve import Curve, Source
+from newron.shapes.sentence import tell_centre, tell_factor, tell_shape
 
 if TYPE_CHECKING:
     import pandas as pd

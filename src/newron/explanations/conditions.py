@@ -20,7 +20,7 @@ from newron.model.schema import Column
 from newron.rules.node import TRUE, Count
 from newron.rules.text import say_count
 
-__all__ = ["Conditions", "FunctionCondition", "tell_functions"]
+__all__ = ["Conditions", "FunctionCondition", "name_functions"]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Conditions:
         return activate(layer.activation, np.asarray(z, np.float64) - centre)
 
 
-def tell_functions(model: Model) -> list[list[str]]:
+def name_functions(model: Model) -> list[list[str]]:
     """Name every function, layer by layer: its condition, or what it reads.
 
     Examples
@@ -126,7 +126,7 @@ def tell_functions(model: Model) -> list[list[str]]:
     >>> from newron.model import Classes, Column, Layer, Model, Schema
     >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[38.0]])
     >>> model = Model(Schema((Column("t", 35.0, 42.0),)), [layer], Classes(("well", "ill")))
-    >>> tell_functions(model)
+    >>> name_functions(model)
     [['t ≥ 38']]
     """
     conditions = Conditions(model)

@@ -9,13 +9,13 @@ from typing import Any, overload
 from newron.formatting import format_class, format_value
 from newron.model.output import Label
 
-__all__ = ["Change", "Changes", "Step"]
+__all__ = ["Change", "Changes", "InputChange"]
 
 _NUMBERS = {1: "One change", 2: "Two changes together", 3: "Three changes together"}
 
 
 @dataclass(frozen=True)
-class Step:
+class InputChange:
     """One input that changes: from ``old`` to ``new``; None is a gap."""
 
     column: str
@@ -35,7 +35,7 @@ class Change:
 
     Parameters
     ----------
-    steps : tuple of Step
+    steps : tuple of InputChange
     size : float
         The sum of the steps: of a number, how far it moves in units of the column's
         observed range; of a category, and of what was missing, 1.
@@ -45,7 +45,7 @@ class Change:
         Of that class.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[InputChange, ...]
     size: float
     prediction: Label
     probability: float | None = None

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from newron.explanations.margin import subtract, tell_distance
+from newron.explanations.path import Part, Stage
 from newron.formatting import (
     format_class,
     format_probability,
@@ -15,11 +17,9 @@ from newron.formatting import (
     format_signed,
     to_ascii,
 )
-from newron.reading.margin import subtract, tell_distance
-from newron.reading.path import Part, Stage
 
 if TYPE_CHECKING:
-    from newron.reading.explanation import Explanation
+    from newron.explanations.explanation import Explanation
 
 __all__ = ["tell_explanation"]
 

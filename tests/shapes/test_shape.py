@@ -13,7 +13,7 @@ from model.test_points import with_points
 from newron.errors import InputError, ModelError
 from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targets
 from newron.model.network import evaluate
-from newron.reading import read_shapes, tell_fuzzy
+from newron.shapes import read_fuzzy_rules, read_shapes
 
 SEEDS = st.integers(0, 10**6)
 TURN = 0.1  # of the variation: smaller turns are smoothed out
@@ -425,7 +425,7 @@ class TestData:
 
 class TestFuzzyRules:
     def test_directions_places_and_sharpness_are_told(self):
-        assert str(tell_fuzzy(make_two_layers())).splitlines() == [
+        assert str(read_fuzzy_rules(make_two_layers())).splitlines() == [
             "neuron 1.1 adds:",
             "    age > 54.5 (gradually, from 48 to 61)",
             "    hardly changing: pulse (nearly constant, 0.5)",
@@ -450,17 +450,17 @@ class TestFuzzyRules:
         ],
     )
     def test_each_kind_is_told(self, w, b, told):
-        rules = tell_fuzzy(make_single("tanh_prod", w, b, alpha=3.0))
+        rules = read_fuzzy_rules(make_single("tanh_prod", w, b, alpha=3.0))
         condition, manner = told.split(" (", 1)
         assert str(rules.neurons[0].rules[0]) == f"+3 × [{condition}] ({manner}"
 
     @pytest.mark.parametrize(("missing", "told"), [(0.9, "age missing"), (0.1, "age not missing")])
     def test_a_rule_may_be_about_gaps_alone(self, missing, told):
-        rules = tell_fuzzy(make_single("sigmoid", [0.0], [0.0], missing=missing))
+        rules = read_fuzzy_rules(make_single("sigmoid", [0.0], [0.0], missing=missing))
         assert rules.neurons[0].rules[0].condition == told
 
     def test_the_data_is_plain(self):
-        rules = tell_fuzzy(make_two_layers())
+        rules = read_fuzzy_rules(make_two_layers())
         data = json.loads(json.dumps(rules.to_dict(), allow_nan=False))
         assert [len(neuron["rules"]) for neuron in data["neurons"]] == [1, 1, 2]
         assert data["neurons"][0]["rules"][0]["condition"] == "age > 54.5"
@@ -468,4 +468,4 @@ class TestFuzzyRules:
 
     def test_functions_beyond_0_and_1_are_refused(self):
         with pytest.raises(ModelError, match=r"from 0 to 1.*got relu in layer 1"):
-            tell_fuzzy(make_single("relu", [1.0], [0.0]))
+            read_fuzzy_rules(make_single("relu", [1.0], [0.0]))

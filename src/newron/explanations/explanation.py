@@ -11,20 +11,20 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+from newron.explanations.change import Changes
+from newron.explanations.conditions import name_functions
+from newron.explanations.counterfactual import search_changes
+from newron.explanations.margin import tell_unit
+from newron.explanations.path import Part, Reader, Stage
+from newron.explanations.row import get_value, read_row
+from newron.explanations.text import tell_explanation
 from newron.formatting import format_number
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Label
-from newron.reading.change import Changes
-from newron.reading.condition import tell_functions
-from newron.reading.counterfactual import search_changes
-from newron.reading.margin import tell_unit
-from newron.reading.path import Part, Reader, Stage
-from newron.reading.row import get_value, read_row
-from newron.reading.telling import tell_explanation
 from newron.rules.text import WIDTH
 
-__all__ = ["Explanation", "Part", "Stage", "explain", "tell_functions"]
+__all__ = ["Explanation", "Part", "Stage", "explain", "name_functions"]
 
 _MOST = 8  # functions of a neuron that are told, unless asked for more
 
@@ -125,7 +125,7 @@ def explain(
     fixed : name or names of columns
         Inputs that stay as they are in the changes.
     limit, max_evaluations : int
-        As in :func:`~newron.reading.counterfactual.find_changes`.
+        As in :func:`~newron.explanations.counterfactual.find_changes`.
 
     Returns
     -------

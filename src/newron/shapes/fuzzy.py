@@ -16,7 +16,7 @@ from newron.formatting import format_rounded
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
-from newron.reading.sentence import (
+from newron.shapes.sentence import (
     tell_centre,
     tell_factor,
     tell_label,
@@ -26,9 +26,9 @@ from newron.reading.sentence import (
     tell_shape,
     tell_value,
 )
-from newron.reading.shapes import Kind, Neuron, Shape, read_shapes
+from newron.shapes.shape import Kind, Neuron, Shape, read_shapes
 
-__all__ = ["FuzzyNeuron", "FuzzyRule", "FuzzyRules", "tell_fuzzy"]
+__all__ = ["FuzzyNeuron", "FuzzyRule", "FuzzyRules", "read_fuzzy_rules"]
 
 _SHARP, _SOFT = 10.0, 2.0  # how many times the passage goes into the range
 _HELD = 0.5  # a category belongs to a set from this membership on
@@ -112,7 +112,7 @@ class FuzzyRules:
         return asdict(self)
 
 
-def tell_fuzzy(model: Model) -> FuzzyRules:
+def read_fuzzy_rules(model: Model) -> FuzzyRules:
     """Tell the fuzzy rules of a network whose functions lie between 0 and 1.
 
     Parameters
@@ -136,7 +136,7 @@ def tell_fuzzy(model: Model) -> FuzzyRules:
     ...               w=[[0.34], [-0.01]], b=[[54.5], [150.0]], alpha=[3.0, 1.5], centre=[1.25])
     >>> columns = Column("age", 29.0, 77.0, unit="y"), Column("pulse", 70.0, 200.0)
     >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
-    >>> print(tell_fuzzy(model))
+    >>> print(read_fuzzy_rules(model))
     score for 'ill' adds:
         +3 × [age > 54.5 y] (gradually, from 48 to 61)
         +1.5 × [the more pulse, the less] (nearly straight, from 0.69 to 0.38)

@@ -15,11 +15,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.explanations.row import open_layers
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.processing import get_processing
 from newron.model.schema import Column
-from newron.reading.row import open_layers
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
 

@@ -11,10 +11,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.explanations.bounds import Bounds, Reach, make_bounds
+from newron.explanations.space import Space
+from newron.explanations.target import Goal
 from newron.model.arithmetic import Floats
-from newron.reading.bounds import Bounds, Reach, make_bounds
-from newron.reading.goal import Goal
-from newron.reading.space import Space
 
 __all__ = ["Found", "Search"]
 

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError
+from newron.explanations.change import Change, Changes, InputChange
+from newron.explanations.row import get_value, read_row
+from newron.explanations.search import Found, Search
+from newron.explanations.space import Space, find_decimal, make_space, measure_steps
+from newron.explanations.target import Goal, make_goal, predict_one
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.reading.change import Change, Changes, Step
-from newron.reading.goal import Goal, make_goal, predict_one
-from newron.reading.row import get_value, read_row
-from newron.reading.search import Found, Search
-from newron.reading.space import Space, find_decimal, make_space, measure_steps
 
-__all__ = ["Change", "Changes", "Step", "find_changes", "search_changes"]
+__all__ = ["Change", "Changes", "InputChange", "find_changes", "search_changes"]
 
 Bools = NDArray[np.bool_]
 
@@ -177,7 +177,9 @@ def _make_change(space: Space, found: Found) -> Change:
         column, old, new = space.model.schema.columns[i], float(space.row[i]), found.row[i]
         size = float(measure_steps(column, old, np.array([new]))[0])
         steps.append(
-            Step(column.name, get_value(column, old), get_value(column, new), size, column.unit)
+            InputChange(
+                column.name, get_value(column, old), get_value(column, new), size, column.unit
+            )
         )
     scores = space.model.score_rows(np.array([found.row]))
     return Change(tuple(steps), found.size, *predict_one(space.model, scores))
