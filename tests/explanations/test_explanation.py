@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading.test_counterfactual import (
+
+from explanations.test_counterfactual import (
     draw_row,
     list_values,
     make_crisp_model,
     make_dense_model,
     read_labels,
 )
-
 from model.networks import make_model, with_ranks
 from model.test_points import make_point_rows, with_points
 from newron.errors import InputError, NewronWarning
