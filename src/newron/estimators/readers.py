@@ -20,7 +20,7 @@ from newron.training.fitting import Data
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
     from newron.explanations.importance import Importance
-    from newron.exports.file import Export
+    from newron.exports import Export
     from newron.figures import Figure
     from newron.report import Origin
     from newron.rules.coverage import Coverage

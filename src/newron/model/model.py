@@ -21,7 +21,7 @@ from newron.model.schema import Schema
 
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
-    from newron.exports.file import Export
+    from newron.exports import Export
     from newron.figures.figure import Figure
     from newron.rules.ruleset import RuleSet
     from newron.shapes.fuzzy import FuzzyRules
