@@ -17,7 +17,8 @@ from newron.model.frame import Field
 from newron.rules.axis import make_axes
 from newron.rules.circuit import find_boundaries
 from newron.rules.coverage import Coverage
-from newron.rules.scorecard import read_card, round_card
+from newron.rules.rounding import round_card
+from newron.rules.scorecard import read_card
 from newron.training.recipe import RECIPES
 
 __all__ = [

@@ -14,7 +14,7 @@ from newron.formatting import format_fraction, quote
 from newron.model import Model
 from newron.rules.axis import Axis
 from newron.rules.body import Branch, DecisionList
-from newron.rules.node import Count, Literal, Node
+from newron.rules.node import Count
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
@@ -59,9 +59,9 @@ def _find_unit(weights: Sequence[Fraction]) -> Fraction:
 
 def write_card(card: ScoreCard) -> str:
     """Write a card so that it can be read again as rules: its table of risks is a remark."""
-    text, _, more = str(card).partition("\n\npoints ")
-    remarks = f"points {more}\n\n{card.rules.proof}".splitlines()
-    return "\n".join([text, "", *(f"# {line}".rstrip() for line in remarks), ""])
+    remarks = f"{card.format_remarks()}\n\n{card.rules.proof}".splitlines()
+    lines = [card.to_text(remarks=False), "", *(f"# {line}".rstrip() for line in remarks), ""]
+    return "\n".join(lines)
 
 
 def show_card(page: Page, card: ScoreCard) -> None:
@@ -93,26 +93,14 @@ def show_card(page: Page, card: ScoreCard) -> None:
 
 def _list_rows(card: ScoreCard) -> list[tuple[str, str, str]]:
     """Give column, condition and points of each line, the most points first."""
-    writer = Writer(card.axes, {})
-    terms = sorted(card.points.terms, key=lambda term: -abs(term.weights[0]))
     return [
         (
-            *_split(term.node, card.axes, writer),
-            format_fraction(term.weights[0] / card.unit, signed=True),
+            "" if row.column is None else quote(row.column),
+            row.condition,
+            format_fraction(row.points, signed=True),
         )
-        for term in terms
+        for row in card.rows
     ]
-
-
-def _split(node: Node, axes: Sequence[Axis], writer: Writer) -> tuple[str, str]:
-    """Part the name of a column from what is asked of it."""
-    told = writer.write(node)
-    if not isinstance(node, Literal):
-        return "", told
-    name = quote(axes[node.column].column.name)
-    if told.startswith(f"{name} "):
-        return name, told.removeprefix(f"{name} ")
-    return name, told.replace(f" {name} ", " … ", 1)  # 190 ≤ … < 236
 
 
 def _fit(text: str, width: int) -> str:
@@ -123,7 +111,7 @@ def _show_risks(page: Page, card: ScoreCard) -> None:
     """Print what totals mean, where there is room for it."""
     if page.width < WIDTH:
         return
-    risks = card.list_risks()
+    risks = card.list_probabilities()
     width = max(5, *(len(format_fraction(total)) + 2 for total, _ in risks))
     totals, shares = "", ""
     for total, risk in _thin(risks, card.threshold, (page.width - 14) // width):

@@ -91,7 +91,8 @@ class Readable:
         seconds : float
             How long to look for better points.
         """
-        from newron.rules.scorecard import read_card, round_card
+        from newron.rules.rounding import round_card
+        from newron.rules.scorecard import read_card
 
         check_is_fitted(self)
         if max_points is None:
