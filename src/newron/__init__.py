@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         rules,
         search,
         shapes,
+        tables,
     )
     from newron.estimators import NewronClassifier, NewronRegressor
     from newron.model import Model, load
@@ -69,6 +70,7 @@ __all__ = [
     "rules",
     "search",
     "shapes",
+    "tables",
 ]
 
 _SUBPACKAGES = (
@@ -85,6 +87,7 @@ _SUBPACKAGES = (
     "rules",
     "search",
     "shapes",
+    "tables",
 )
 _LAZY = {
     "Model": "newron.model",

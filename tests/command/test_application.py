@@ -13,7 +13,8 @@ import pytest
 import typer
 
 import newron
-from command.models import make_card, make_table, write_csv
+from builders.models import make_card
+from builders.tables import make_table, write_csv
 from newron.command.application import app, main
 from newron.model import Model, Schema
 
@@ -138,15 +139,15 @@ class TestErrors:
 
         make_card().save(tmp_path / "m.json")
 
-        def warn(*_, **__):
-            warnings.warn("mind the\ngap", newron.NewronWarning, stacklevel=1)
+        def warn(_):
+            warnings.warn("mind the\nstep", newron.NewronWarning, stacklevel=1)
             warnings.warn("not for users", FutureWarning, stacklevel=1)
             return True
 
-        monkeypatch.setattr("newron.command.learning.is_crisp", warn)
+        monkeypatch.setattr("newron.model.model.Model.is_crisp", property(warn))
         done = run("rules", "m.json")
         assert done.exit_code == 0
-        assert done.stderr == "! note  mind the gap\n"
+        assert done.stderr == "! note  mind the step\n"
 
     def test_training_that_was_interrupted_writes_nothing(self, run, tmp_path, monkeypatch):
         import warnings

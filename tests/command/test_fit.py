@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import newron
-from command.models import make_table, write_csv
-from newron.command.learning import Settings, align_rows, learn
-from newron.command.tables import Wanted, load_table, open_table
+from builders.tables import make_table, write_csv
+from newron.command.fit_pipeline import CardEstimator, FitOptions
+from newron.evaluation import SplitPlan, make_splits
+from newron.tables import read_labelled
 
 QUICK = ("--recipe", "gradient", "--hidden", "0", "--folds", "2", "--jobs", "1")
 
@@ -21,7 +22,7 @@ def table(tmp_path):
     return "table.csv"
 
 
-def make_amounts(n=80):
+def make_regression_table(n=80):
     rng = np.random.default_rng(0)
     rows = [["x", "kind", "price"]]
     for _ in range(n):
@@ -30,7 +31,11 @@ def make_amounts(n=80):
     return rows
 
 
-class TestWhatIsTold:
+def make_quick_estimator(y):
+    return CardEstimator(FitOptions(recipe="gradient", hidden=(), jobs=1).make_estimator(y))
+
+
+class TestWhatIsPrinted:
     def test_the_table_and_its_target(self, run, table):
         done = run("fit", table, "--target", "sick", *QUICK)
         assert done.exit_code == 0, done.output
@@ -42,15 +47,18 @@ class TestWhatIsTold:
         )
         assert kinds == "  1 number, 1 category · 6 values missing: age 6"
 
-    def test_how_right_it_is_and_how_that_was_measured(self, run, table):
+    def test_how_good_it_is_and_how_that_was_measured(self, run, table):
         out = run("fit", table, "-t", "sick", *QUICK).stdout
         found = re.search(
-            r"Right for ([\d.]+) % of new rows, 95 % interval ([\d.]+) to ([\d.]+)\.", out
+            r"Accuracy on new rows ([\d.]+) %, 95 % interval ([\d.]+) to ([\d.]+)\.", out
         )
         value, low, high = map(float, found.groups())
         assert 85.0 < value <= 100.0
         assert low < value <= high
-        assert "Measured in 2 folds; the network below is trained on all 120 rows." in out
+        assert (
+            "Measured by 2-fold cross-validation; the network below is trained on all 120 rows."
+            in out
+        )
         assert re.search(r"    always “yes” +├─*●─*┤ +\d\d\.\d", out)
         assert "logistic regression" in out
 
@@ -82,7 +90,7 @@ class TestWhatIsTold:
     def test_quiet_prints_nothing(self, run, table):
         assert run("fit", table, "-t", "sick", *QUICK, "--quiet").output == ""
 
-    def test_json_tells_all_of_it(self, run, table, tmp_path):
+    def test_json_has_all_of_it(self, run, table, tmp_path):
         done = run("fit", table, "-t", "sick", *QUICK, "--json")
         assert done.stderr == ""
         told = json.loads(done.stdout)
@@ -140,34 +148,34 @@ class TestWhatIsTrained:
         assert proof.exit_code == 0
         assert "✓ proved" in proof.stdout
 
-    def test_held_out_rows_are_not_trained_on(self, tmp_path, table):
-        from newron.command.measuring import measure, plan_measurement
+    def test_test_rows_are_not_trained_on(self, run, table, tmp_path):
+        words = ("-t", "sick", *QUICK[:4], "-q", "--seed", "1")
+        run("fit", table, *words, "--test", "0.25", "-o", "part.json")
+        loaded = read_labelled(tmp_path / table, "sick")
+        (split,) = make_splits(loaded.y.values, SplitPlan(test_size=0.25), 1)
+        assert list(map(len, split)) == [90, 30]
+        rows = make_table(120)
+        write_csv(tmp_path / "rest.csv", [rows[0], *(rows[1:][i] for i in split[0])])
+        run("fit", "rest.csv", *words, "--test", "0", "-o", "rest.json")
+        assert newron.load(tmp_path / "part.json") == newron.load(tmp_path / "rest.json")
 
-        loaded = load_table(open_table(tmp_path / table), Wanted("sick"))
-        settings = Settings(recipe="gradient", hidden=(), jobs=1)
-        plan = plan_measurement(loaded, None, 0.25)
-        measured, model = measure(loaded, settings, plan, lambda *_: None)
-        assert measured.n_rows == 30
-        rest = np.setdiff1d(np.arange(120), measured.index)
-        assert learn(loaded, settings, rest) == model
-
-    def test_the_share_held_out_is_told(self, run, table):
+    def test_the_size_of_the_test_part_is_printed(self, run, table):
         words = ("fit", table, "-t", "sick", *QUICK[:4], "--test", "0.25")
         out = run(*words).stdout
-        assert "Measured on 30 rows held out; the network below is trained on the other 90" in out
+        assert "Measured on 30 rows apart; the network below is trained on 90 rows." in out
 
-    def test_amounts(self, run, tmp_path):
-        write_csv(tmp_path / "t.csv", make_amounts())
+    def test_regression(self, run, tmp_path):
+        write_csv(tmp_path / "t.csv", make_regression_table())
         done = run("fit", "t.csv", "-t", "price", *QUICK)
         assert done.exit_code == 0, done.output
-        assert "target price (amounts, 0.5 to 5.5)" in done.stdout
-        assert re.search(r"Off by [\d.]+ on average for new rows, 95 % interval", done.stdout)
+        assert "target price (numbers, 0.5 to 5.5)" in done.stdout
+        assert re.search(r"Mean absolute error on new rows [\d.]+, 95 % interval", done.stdout)
         assert "Explains" in done.stdout
         assert "ridge regression" in done.stdout
         assert newron.load(tmp_path / "t-newron/model.json").output.names == ("price",)
 
     @pytest.mark.parametrize("name", ["sigmoid", "smooth"])
-    def test_smooth_networks_tell_their_shapes(self, name, run, table, tmp_path):
+    def test_smooth_networks_print_their_shapes(self, name, run, table, tmp_path):
         done = run("fit", table, "-t", "sick", *QUICK, "--recipe", "default", "--processing", name)
         assert done.exit_code == 0, done.output
         assert "What each function does" in done.stdout
@@ -193,18 +201,26 @@ class TestWhatIsTrained:
             ["z", "y"],
             ["z", "n"],
         ]
-        loaded = load_table(open_table(write_csv(tmp_path / "t.csv", rows)), Wanted("y"))
-        model = learn(loaded, Settings(recipe="gradient", hidden=(), jobs=1), np.arange(40))
-        assert model.schema.columns[0].categories == ("a", "b")
-        aligned = align_rows(loaded, model)
-        np.testing.assert_array_equal(aligned[38:, 0], [0.0, 1.0, np.nan, np.nan])
+        loaded = read_labelled(write_csv(tmp_path / "t.csv", rows), "y")
+        estimator = make_quick_estimator(loaded.y).fit(loaded.X[:40], loaded.y[:40])
+        assert estimator.model_.schema.columns[0].categories == ("a", "b")
+        predicted = estimator.predict(loaded.X[38:])
+        expected = estimator.model_.predict([["a"], ["b"], [None], [None]])
+        assert predicted.tolist() == expected.tolist()
 
-    def test_a_column_of_categories_that_is_all_gaps_in_some_rows_stays_one(self, tmp_path):
+    def test_a_column_of_categories_that_is_all_missing_in_some_rows_stays_one(self, tmp_path):
         rows = [["x", "c", "y"], *([str(i), "", "ny"[i % 2]] for i in range(40)), ["1", "z", "y"]]
-        loaded = load_table(open_table(write_csv(tmp_path / "t.csv", rows)), Wanted("y"))
-        model = learn(loaded, Settings(recipe="gradient", hidden=(), jobs=1), np.arange(40))
-        assert model.schema.columns[1].categories == ()
-        assert np.isnan(align_rows(loaded, model)[:, 1]).all()
+        loaded = read_labelled(write_csv(tmp_path / "t.csv", rows), "y")
+        estimator = make_quick_estimator(loaded.y).fit(loaded.X[:40], loaded.y[:40])
+        assert estimator.model_.schema.columns[1].categories == ()
+        assert len(estimator.predict(loaded.X)) == 41
+
+    def test_the_positive_class_is_the_second_of_the_model(self, run, table, tmp_path):
+        words = ("fit", table, "-t", "sick", *QUICK, "-q", "-o")
+        run(*words, "yes.json", "--positive", "yes")
+        run(*words, "no.json", "--positive", "no")
+        assert newron.load(tmp_path / "yes.json").output.labels == ("no", "yes")
+        assert newron.load(tmp_path / "no.json").output.labels == ("yes", "no")
 
 
 class TestWhatIsWritten:
@@ -242,7 +258,7 @@ class TestWhatIsWritten:
         assert told == "network.svg: No space left on device"
 
 
-class TestRefusals:
+class TestErrors:
     @pytest.mark.parametrize(
         ("words", "message"),
         [
@@ -264,7 +280,7 @@ class TestRefusals:
             (["-t", "sick", "--report", "nowhere/r.html"], "got none; make it"),
         ],
     )
-    def test_what_cannot_be_is_told_in_one_line(self, refused, table, words, message):
+    def test_what_cannot_be_is_one_line(self, refused, table, words, message):
         assert message in refused("fit", table, "-q", *words)
 
     @pytest.mark.parametrize("rows", [2, 8])
@@ -275,7 +291,7 @@ class TestRefusals:
         assert done.exit_code == 0, done.output
         assert "Not measured" in done.stdout
 
-    def test_a_class_of_one_row_can_be_held_out(self, run, tmp_path):
+    def test_a_class_of_one_row_can_be_a_test_row(self, run, tmp_path):
         rows = [["x", "y"], *([str(i), "ab"[i % 2]] for i in range(40)), ["7", "c"]]
         write_csv(tmp_path / "t.csv", rows)
         words = ("fit", "t.csv", "-t", "y", "--recipe", "gradient", "--hidden", "0")

@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from command.models import make_amounts, make_card, make_table, write_csv
-from newron.command.tables import delimited
+from builders.models import make_card, make_regression
+from builders.tables import make_table, write_csv
+from newron.tables import delimited
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_json_lines_and_gzip_by_the_name_of_the_file(run, files, tmp_path):
 
 
 def test_amounts(run, tmp_path):
-    model = make_amounts()
+    model = make_regression()
     model.save(tmp_path / "model.json")
     write_csv(tmp_path / "t.csv", [["y", "x"], ["1", "2"], ["3.5", "4"]])
     rows = read_csv(run("predict", "model.json", "t.csv").stdout)
@@ -104,7 +105,7 @@ def test_unknown_categories_are_told_and_read_as_missing(run, files, tmp_path):
     write_csv(tmp_path / "t.csv", [["age", "colour"], ["60", "violet"], ["30", "violet"]])
     done = run("predict", model, "t.csv", "--quiet")
     assert done.stdout.split()[1:] == network.predict([[60.0, None], [30.0, None]]).tolist()
-    assert "unknown categories in 2 rows, such as 'violet'" in done.stderr
+    assert "column 'colour': unknown categories in 2 rows: 'violet'" in done.stderr
 
 
 def test_hostile_names_come_through(run, tmp_path):
@@ -158,7 +159,7 @@ class TestRefusals:
         assert message in refused("predict", *words)
 
     def test_amounts_have_no_probabilities(self, refused, tmp_path):
-        make_amounts().save(tmp_path / "model.json")
+        make_regression().save(tmp_path / "model.json")
         write_csv(tmp_path / "t.csv", [["y", "x"], ["1", "2"]])
         assert "--proba" in refused("predict", "model.json", "t.csv", "--proba")
 

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from command.models import make_card, make_table, write_csv
+from builders.models import make_card
+from builders.tables import make_table, write_csv
 
 
 def hear_interrupts():

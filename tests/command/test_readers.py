@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from command.models import make_amounts, make_card, make_table, write_csv
+from builders.models import make_card, make_regression
+from builders.tables import make_table, write_csv
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ class TestRules:
         assert run("rules", model, "--form", "points").stdout.startswith("Points for yes\n")
 
     def test_smooth_networks_are_told_as_fuzzy_rules(self, run, refused, tmp_path):
-        make_amounts().save(tmp_path / "m.json")
+        make_regression().save(tmp_path / "m.json")
         assert "x > 5" in run("rules", "m.json").stdout
         assert json.loads(run("rules", "m.json", "--json").stdout)
         assert "expected text or json" in refused("rules", "m.json", "-f", "csv")
@@ -135,9 +136,9 @@ class TestInspect:
         assert ["2", "classes:", "no,", "yes"] in lines
 
     def test_json(self, run, tmp_path):
-        make_amounts().save(tmp_path / "m.json")
+        make_regression().save(tmp_path / "m.json")
         told = json.loads(run("inspect", "m.json", "--json").stdout)
-        assert told["fingerprint"] == make_amounts().fingerprint
+        assert told["fingerprint"] == make_regression().fingerprint
         assert told["output"] == {"targets": ["price"]}
         assert told["layers"][0]["processing"] == "sigmoid"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import newron
-from command.models import make_table, write_csv
+from builders.tables import make_table, write_csv
 
 QUICK = ("--folds", "2", "--max-structures", "2", "--jobs", "1")
 

@@ -10,8 +10,8 @@ import newron.training.growing as growing
 import newron.training.procedure as procedure
 from newron import NewronClassifier, NewronRegressor, _core
 from newron.model import Classes, Targets
-from newron.model.frame import Field
 from newron.model.processing import get_processing
+from newron.tables.field import Field
 from newron.training.architecture import plan_architecture
 from newron.training.correction import correct, count_corrections
 from newron.training.crisp import CrispShape, RankedTable, score_table

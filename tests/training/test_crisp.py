@@ -7,7 +7,7 @@ import pytest
 
 from newron import InputError, NewronClassifier, NewronRegressor, NewronWarning, _core
 from newron.demo import make_monk2
-from newron.model.frame import Field
+from newron.tables.field import Field
 from newron.training.crisp import CrispShape, RankedTable, from_crisp, polish, to_crisp
 from newron.training.growing import GrowPlan, GrowTask, grow, judge_terms
 from newron.training.holdout import split_rows

@@ -11,7 +11,7 @@ import newron.training.pairing as pairing
 import newron.training.procedure as procedure
 from newron import NewronClassifier, NewronRegressor
 from newron.model import Classes, Targets
-from newron.model.frame import Field
+from newron.tables.field import Field
 from newron.training.architecture import Architecture, plan_architecture
 from newron.training.fitting import Data, Plan, fit_restarts, name_loss
 from newron.training.holdout import deal, measure_loss, settle

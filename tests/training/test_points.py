@@ -7,7 +7,7 @@ import pytest
 
 from newron import _core
 from newron.model import Classes
-from newron.model.frame import Field
+from newron.tables.field import Field
 from newron.training.crisp import CrispShape, RankedTable, from_crisp, polish, to_crisp
 from newron.training.decoding import Sample, decode
 from newron.training.encoding import describe_columns, learn_encoding

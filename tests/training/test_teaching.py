@@ -10,7 +10,7 @@ import newron.training.procedure as procedure
 import newron.training.teaching as teaching
 from newron import NewronClassifier, NewronRegressor
 from newron.model import Classes, Targets
-from newron.model.frame import Field
+from newron.tables.field import Field
 from newron.training.architecture import plan_architecture
 from newron.training.callback import Callback
 from newron.training.crisp import RankedTable

@@ -31,8 +31,9 @@ from newron.command import (
     rules,
     search,
 )
-from newron.command.terminal import Page, clean, encode_text
+from newron.command.terminal import Console, encode_text
 from newron.errors import InterruptedWarning, NewronError, NewronWarning
+from newron.formatting import clean
 
 __all__ = ["app", "main"]
 
@@ -41,7 +42,7 @@ Example = tuple[str, str]  # a command line, and what it is for
 
 
 class Commands(TyperGroup):
-    """All commands; their errors are told in one line."""
+    """All commands; an error is one line."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **how: Any) -> Any:
         """Run a command and leave with its exit code."""
@@ -50,31 +51,31 @@ class Commands(TyperGroup):
         try:
             code = super().main(words, *rest, obj=shlex.join(["newron", *words]), **how)
         except Exception as error:
-            _tell_error(error, debug="--debug" in words)
+            _print_error(error, debug="--debug" in words)
             code = FAILED
         sys.exit(code or 0)
 
 
-def _tell_error(error: Exception, *, debug: bool) -> None:
+def _print_error(error: Exception, *, debug: bool) -> None:
     if debug:
         traceback.print_exc()
     if isinstance(error, typer.TyperException):
-        _tell(f"{_join(error.format_message())} (newron --help tells more)")
+        _print_line(f"{_join(error.format_message())} (see newron --help)")
     elif isinstance(error, NewronError):
-        _tell(_join(str(error)))
+        _print_line(_join(str(error)))
     elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        _tell(f"{where}{error.strerror or error}")
+        _print_line(f"{where}{error.strerror or error}")
     else:
         hint = "" if debug else "; add --debug to see where, and please report it"
-        _tell(f"unexpected {type(error).__name__}: {_join(str(error))}{hint}")
+        _print_line(f"unexpected {type(error).__name__}: {_join(str(error))}{hint}")
 
 
 def _join(text: str) -> str:
     return " ".join(text.split())
 
 
-def _tell(text: str) -> None:
+def _print_line(text: str) -> None:
     """Print the one line that an error has."""
     sys.stderr.write(encode_text(sys.stderr, f"newron: {clean(text)}\n"))
 
@@ -110,7 +111,7 @@ def start(
 _SHARED: dict[str, Any] = {
     "context": typer.Context,
     "quiet": Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print what was asked for, and nothing else.")
+        bool, typer.Option("--quiet", "-q", help="Print the result, and nothing else.")
     ],
     "as_json": Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")],
     "debug": Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")],
@@ -118,15 +119,15 @@ _SHARED: dict[str, Any] = {
 
 
 def register(name: str, run: Callable[..., int | None], examples: Sequence[Example]) -> None:
-    """Make a command of a function that takes a page and its own arguments."""
+    """Make a command of a function that takes a console and its own arguments."""
 
     @wraps(run)
     def command(
         *, context: typer.Context, quiet: bool, as_json: bool, debug: bool, **own: Any
     ) -> int | None:
-        page = Page(context.obj, quiet=quiet, as_json=as_json)
-        with _settle_interrupt(), _settle_warnings(page, debug=debug), _settle_pipe():
-            code = run(page, **own)
+        console = Console(context.obj, quiet=quiet, as_json=as_json)
+        with _handle_interrupt(), _handle_warnings(console, debug=debug), _handle_pipe():
+            code = run(console, **own)
             sys.stdout.flush()
             return code
 
@@ -134,14 +135,14 @@ def register(name: str, run: Callable[..., int | None], examples: Sequence[Examp
     signature = inspect.signature(run, eval_str=True)
     named = inspect.Parameter.KEYWORD_ONLY
     parameters = [
-        each.replace(kind=named) for each in signature.parameters.values() if each.name != "page"
+        each.replace(kind=named) for each in signature.parameters.values() if each.name != "console"
     ] + [inspect.Parameter(k, named, default=False, annotation=v) for k, v in _SHARED.items()]
     command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
-    app.command(name, epilog=_tell_examples(examples))(command)
+    app.command(name, epilog=_format_examples(examples))(command)
 
 
-def _tell_examples(examples: Sequence[Example]) -> str:
+def _format_examples(examples: Sequence[Example]) -> str:
     width = max(len(line) for line, _ in examples)
     lines = [f"  {line:{width}}  # {what}" if what else f"  {line}" for line, what in examples]
     # The sign keeps the parser from filling the lines.
@@ -149,11 +150,11 @@ def _tell_examples(examples: Sequence[Example]) -> str:
 
 
 @contextmanager
-def _settle_warnings(page: Page, *, debug: bool) -> Iterator[None]:
-    """Tell newron's warnings in a line; those of libraries are for who asks to see them."""
+def _handle_warnings(console: Console, *, debug: bool) -> Iterator[None]:
+    """Print newron's warnings in a line; those of libraries with --debug alone."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        page.warn(_join(str(message)))
+        console.warn(_join(str(message)))
 
     with warnings.catch_warnings():
         if not debug:
@@ -165,17 +166,17 @@ def _settle_warnings(page: Page, *, debug: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _settle_interrupt() -> Iterator[None]:
+def _handle_interrupt() -> Iterator[None]:
     """Leave after Ctrl-C with a line; a network that was not trained to its end is none."""
     try:
         yield
     except (KeyboardInterrupt, InterruptedWarning):
-        _tell("interrupted: nothing was written")
+        _print_line("interrupted: nothing was written")
         raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
-def _settle_pipe() -> Iterator[None]:
+def _handle_pipe() -> Iterator[None]:
     """Leave in silence when who reads the output has gone."""
     try:
         yield

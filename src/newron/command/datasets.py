@@ -13,8 +13,9 @@ import typer
 
 from newron.command.files import open_whole
 from newron.command.options import Force
-from newron.command.terminal import Page, bold, count, dim
+from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError
+from newron.formatting import format_count
 
 if TYPE_CHECKING:
     from newron.datasets.catalogue import Entry
@@ -28,7 +29,7 @@ EXAMPLES = (
 
 
 def run(
-    page: Page,
+    console: Console,
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="One of them.", show_default=False)
     ] = None,
@@ -50,18 +51,20 @@ def run(
     if name is None:
         if output is not None:
             raise InputError("-o: expected the name of a data set to write, got none")
-        _list_all(page)
+        _list_all(console)
         return
     entry = find_entry(name)
     if output is None:
-        _tell_one(page, entry, part, seed)
+        _print_one(console, entry, part, seed)
         return
     rows = _read(name, part, seed)
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     with open_whole(output, force=force) as file:
         file.write(text.getvalue().encode("utf-8"))
-    page.say(f"{count(len(rows) - 1, 'row')}, target {rows[0][-1]!r}, written to {output}")
+    console.note(
+        f"{format_count(len(rows) - 1, 'row')}, target {rows[0][-1]!r}, written to {output}"
+    )
 
 
 def _read(name: str, part: str | None, seed: int) -> list[list[str]]:
@@ -70,21 +73,21 @@ def _read(name: str, part: str | None, seed: int) -> list[list[str]]:
     return read_text(name, part=part, seed=seed)
 
 
-def _list_all(page: Page) -> None:
+def _list_all(console: Console) -> None:
     from newron.datasets.catalogue import find_entry, names
 
     titles = {name: find_entry(name).source.title for name in names()}
-    if page.as_json:
-        page.data([{"name": name, "title": title} for name, title in titles.items()])
+    if console.as_json:
+        console.print_json([{"name": name, "title": title} for name, title in titles.items()])
         return
     width = max(map(len, titles))
     for name, title in titles.items():
-        page.line(f"{name:{width}}  ", dim(title))
+        console.print(f"{name:{width}}  ", dim(title))
 
 
-def _tell_one(page: Page, entry: Entry, part: str | None, seed: int) -> None:
+def _print_one(console: Console, entry: Entry, part: str | None, seed: int) -> None:
     names, *rows = _read(entry.name, part, seed)
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "name": entry.name,
         "rows": len(rows),
         "columns": names[:-1],
@@ -92,16 +95,17 @@ def _tell_one(page: Page, entry: Entry, part: str | None, seed: int) -> None:
         "note": entry.note,
         **asdict(entry.source),
     }
-    if page.as_json:
-        page.data(told)
+    if console.as_json:
+        console.print_json(facts)
         return
-    inputs = count(len(names) - 1, "input")
-    page.line(
-        bold(entry.source.title), dim(f" · {count(len(rows), 'row')}, {inputs}, target {names[-1]}")
+    inputs = format_count(len(names) - 1, "input")
+    console.print(
+        bold(entry.source.title),
+        dim(f" · {format_count(len(rows), 'row')}, {inputs}, target {names[-1]}"),
     )
     lines = [
         entry.note,
         f"{', '.join(entry.source.donors)}. {entry.source.licence}. {entry.source.page}",
     ]
     for line in lines:
-        page.text(textwrap.fill(line, page.width - 2, break_long_words=False), "  ")
+        console.print_lines(textwrap.fill(line, console.width - 2, break_long_words=False), "  ")

@@ -1,4 +1,4 @@
-"""``newron explain``: one row's way through a network."""
+"""``newron explain``: one row's path through a network."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from newron.command.options import DataFile, Missing, ModelFile
-from newron.command.terminal import Page
+from newron.command.terminal import Console
 from newron.errors import InputError
 
 EXAMPLES = (
@@ -19,7 +19,7 @@ EXAMPLES = (
 
 
 def run(
-    page: Page,
+    console: Console,
     model: ModelFile,
     data: DataFile,
     row: Annotated[
@@ -49,24 +49,23 @@ def run(
     missing: Missing = None,
 ) -> None:
     """Follow one row through a network, and find the smallest change that leads elsewhere."""
-    from newron.command.decoding import decode_row, find_label, read_row
+    from newron.command.rows import find_label, read_row
     from newron.model import load
 
     network = load(model)
-    encoded = read_row(page, data, network, row, missing or ())
     explanation = network.explain(
-        decode_row(network, encoded),
+        read_row(data, network, row, missing or ()),
         target=None if to is None else find_label(network, to, "--to"),
         fixed=_check_fixed(network.schema.names, fix or []),
         max_changes=changes,
     )
-    if page.as_json:
-        page.data({"row number": row, **_make_plain(explanation.to_dict())})
+    if console.as_json:
+        console.print_json({"row number": row, **_make_plain(explanation.to_dict())})
         return
-    if page.talks:
-        page.line(f"{data}, row {row}")
-        page.line()
-    page.text(explanation.to_text(width=page.width, unicode=page.unicode))
+    if console.verbose:
+        console.print(f"{data}, row {row}")
+        console.print()
+    console.print_lines(explanation.to_text(width=console.width, unicode=console.unicode))
 
 
 def _check_fixed(names: tuple[str, ...], fixed: list[str]) -> list[str]:
@@ -77,5 +76,5 @@ def _check_fixed(names: tuple[str, ...], fixed: list[str]) -> list[str]:
 
 
 def _make_plain(content: Any) -> Any:
-    """Give what JSON can say; where a change has no end there is infinity."""
+    """Return what JSON can hold; where a change has no end there is infinity."""
     return json.loads(json.dumps(content, default=str), parse_constant=lambda _: None)

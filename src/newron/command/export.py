@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newron.command.options import Force, ModelFile
-from newron.command.terminal import Page
+from newron.command.terminal import Console
 from newron.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _TARGETS = "sql|onnx|python|c|javascript"
 
 
 def run(
-    page: Page,
+    console: Console,
     model: ModelFile,
     to: Annotated[str, typer.Option("--to", metavar=_TARGETS, help="Which language.")],
     output: Annotated[
@@ -71,12 +71,12 @@ def run(
     made = export(load(model), to, **how)
     if output is not None:
         made.save(output)
-        page.say(f"written to {output}")
+        console.note(f"written to {output}")
     else:
-        _print(page, made)
+        _print(console, made)
 
 
-def _print(page: Page, made: Export) -> None:
+def _print(console: Console, made: Export) -> None:
     if made.suffix == ".onnx":
         raise InputError("--to onnx: expected a file to write to, got none; name it with -o")
-    page.print_whole(made.text)
+    console.write(made.text)

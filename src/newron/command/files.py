@@ -16,7 +16,7 @@ __all__ = ["check_free", "open_whole", "stage_folder"]
 
 
 def check_free(paths: Iterable[Path], *, force: bool) -> None:
-    """Refuse files that exist, before work is done that would be lost.
+    """Raise where a file exists, before work is done that would be lost.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def open_whole(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 @contextmanager
 def stage_folder(folder: Path, *, force: bool) -> Iterator[Path]:
-    """Give a folder to write files to, which move to ``folder`` when all are written.
+    """Yield a folder to write files to, which move to ``folder`` when all are written.
 
     Other files of that folder stay.
     """

@@ -18,8 +18,9 @@ from newron.command.options import (
     Seed,
     TargetColumn,
     Task,
+    list_column_options,
 )
-from newron.command.terminal import Page
+from newron.command.terminal import Console
 
 EXAMPLES = (
     ("newron fit heart.csv --target disease", ""),
@@ -27,12 +28,12 @@ EXAMPLES = (
     ("newron fit heart.csv -t disease --hidden 4,2", "allow two hidden layers"),
     ("newron fit heart.csv -t disease --processing smooth", "curves instead of conditions"),
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
-    ("newron fit heart.csv -t disease --test 0.3", "measure on 30 % held out"),
+    ("newron fit heart.csv -t disease --test 0.3", "measure on 30 % of the rows"),
 )
 
 
 def run(
-    page: Page,
+    console: Console,
     data: DataFile,
     target: TargetColumn,
     output: Annotated[
@@ -68,7 +69,7 @@ def run(
         typer.Option(
             "--recipe",
             metavar="NAME",
-            help="default (chooses on rows held out), gradient (this very network), grow, paper.",
+            help="default (cross-validated choice), gradient (this very network), grow, paper.",
         ),
     ] = "default",
     terms: Annotated[
@@ -87,7 +88,7 @@ def run(
     prune: Annotated[
         bool,
         typer.Option(
-            "--prune", help="Take out what rows held out can spare; takes six times as long."
+            "--prune", help="Remove what validation rows can spare; takes six times as long."
         ),
     ] = False,
     class_weight: Annotated[
@@ -95,16 +96,16 @@ def run(
         typer.Option(
             "--class-weight",
             metavar="balanced",
-            help="Let all classes count alike, however rare they are.",
+            help="Weigh all classes alike, however rare they are.",
         ),
     ] = None,
     test: Annotated[
         float | None,
         typer.Option(
             "--test",
-            metavar="SHARE",
-            help="Hold out a share of the rows to measure on; 0 measures nothing. By default 0.2 "
-            "above 2000 rows, and 5 folds below.",
+            metavar="FRACTION",
+            help="Measure on a fraction of the rows, train on the others; 0 measures nothing. By "
+            "default 0.2 above 2000 rows, and 5 folds below.",
         ),
     ] = None,
     folds: Annotated[
@@ -128,20 +129,25 @@ def run(
     jobs: Jobs = -1,
     force: Force = False,
 ) -> None:
-    """Train a network on a table, measure it, and tell it as rules.
+    """Train a network on a table, measure it, and print it as rules.
 
-    What the columns are and whether the target is classes or amounts is inferred, and told.
-    How right the network is for new rows is measured on rows that it was not trained on,
-    beside logistic regression and a constant answer.
+    What the columns are and whether the target is classes or numbers is inferred, and printed.
+    The accuracy on new rows is measured on rows that the network was not trained on, beside
+    logistic regression and a constant prediction.
     """
-    from newron.command.fitting import fit_table
-    from newron.command.learning import Settings, read_hidden
-    from newron.command.tables import Wanted
+    from newron.command.fit_output import print_result, print_table
+    from newron.command.fit_pipeline import (
+        FitOptions,
+        fit_table,
+        parse_hidden,
+        plan_splits,
+        read_table,
+    )
+    from newron.command.outputs import Outputs, name_folder
 
-    wanted = Wanted(target, drop or (), category or (), missing or (), task, positive)
-    settings = Settings(
+    options = FitOptions(
         processing=processing,
-        hidden=read_hidden(hidden),
+        hidden=parse_hidden(hidden),
         recipe=recipe,
         terms=terms,
         points=points,
@@ -150,4 +156,12 @@ def run(
         seed=seed,
         jobs=jobs,
     )
-    fit_table(page, data, wanted, settings, output, report, folds=folds, share=test, force=force)
+    options.check()
+    outputs = Outputs(name_folder(data) if output is None else output, report=report, force=force)
+    outputs.check()
+    columns = list_column_options(drop, category, missing, task, positive)
+    table = read_table(console, data, target, **columns)
+    plan = plan_splits(table.y, folds, test)
+    print_table(console, data, table)
+    result, written = fit_table(console, data, table, options, plan, outputs)
+    print_result(console, result, outputs, written)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 __all__ = [
+    "Categories",
     "DataFile",
     "Drop",
     "Force",
     "Jobs",
     "Missing",
     "ModelFile",
+    "Positive",
     "Seed",
     "TargetColumn",
+    "Task",
+    "list_column_options",
 ]
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The model's JSON file.")]
@@ -45,7 +49,7 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="WORD",
-        help="A further word for what is missing, besides an empty cell, ?, NA, NaN and null; "
+        help="A further word for a missing value, besides an empty cell, ?, NA, NaN and null; "
         "may be repeated.",
     ),
 ]
@@ -53,7 +57,7 @@ Task = Annotated[
     str | None,
     typer.Option(
         "--task",
-        metavar="classes|amounts",
+        metavar="classes|regression",
         help="What the target is; by default what it looks like.",
     ),
 ]
@@ -62,7 +66,7 @@ Positive = Annotated[
     typer.Option(
         "--positive",
         metavar="CLASS",
-        help="Which of two classes rules and points speak for; by default the second in order.",
+        help="Which of two classes rules and points are for; by default the second in order.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
@@ -70,3 +74,20 @@ Seed = Annotated[
     int, typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same model.")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Threads; -1 is one for each core.")]
+
+
+def list_column_options(
+    drop: list[str] | None,
+    category: list[str] | None,
+    missing: list[str] | None,
+    task: str | None,
+    positive: str | None,
+) -> dict[str, Any]:
+    """Return what is requested of a table as :func:`newron.tables.read_labelled` takes it."""
+    return {
+        "drop": drop or (),
+        "categories": category or (),
+        "missing": missing or (),
+        "task": "regression" if task == "amounts" else task,  # its name before 2.0
+        "positive": positive,
+    }

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from newron.command.files import check_free, stage_folder
-from newron.command.reading import find_card, write_card
-from newron.command.rules import to_text
+from newron.command.printing import find_card, write_card
+from newron.command.rules import write_text
 from newron.errors import InputError
 from newron.figures import draw
 from newron.model import Model
 from newron.rules import RuleSet
 
-__all__ = ["Outputs"]
+__all__ = ["Outputs", "name_folder"]
 
 MODEL, FIGURE, REPORT = "model.json", "network.svg", "report.html"
 CARD, RULES, SHAPES = "card.txt", "rules.txt", "shapes.txt"
@@ -54,12 +54,12 @@ class Outputs:
         return self.path if self.alone else self.path / MODEL
 
     def locate(self, written: Iterable[str]) -> list[str]:
-        """Give the paths of files as :meth:`write` names them."""
+        """Return the paths of files as :meth:`write` names them."""
         apart = {str(self.path), str(self.report)}
         return [name if name in apart else str(self.path / name) for name in written]
 
     def check(self) -> None:
-        """Refuse to overwrite, before time is spent."""
+        """Raise where something would be overwritten, before time is spent."""
         paths = [] if self.report is None else [self.report]
         if self.alone:
             paths.append(self.path)
@@ -78,7 +78,7 @@ class Outputs:
         write_report: Callable[[Path], None],
         more: Mapping[str, str] | None = None,
     ) -> dict[str, str]:
-        """Write all files or none; give their names, and what they are.
+        """Write all files or none; return their names, and what they are.
 
         ``write_report`` writes the report to a path, ``more`` has the content of further
         files.
@@ -101,10 +101,10 @@ class Outputs:
         write_report: Callable[[Path], None],
         more: Mapping[str, str],
     ) -> dict[str, str]:
-        text, told, what = _write_text(model, rules)
+        text, content, what = _write_text(model, rules)
         with stage_folder(self.path, force=self.force) as stage:
-            for name, content in {text: told, **more}.items():
-                (stage / name).write_text(content, encoding="utf-8")
+            for name, lines in {text: content, **more}.items():
+                (stage / name).write_text(lines, encoding="utf-8")
             draw(model).save(stage / FIGURE)
             model.save(stage / MODEL)
             if self.report is None:
@@ -118,10 +118,21 @@ class Outputs:
 
 
 def _write_text(model: Model, rules: RuleSet | None) -> tuple[str, str, str]:
-    """Give the name of the file that people read, its content, and what it is."""
+    """Return the name of the file that people read, its content, and what it is."""
     card = find_card(model)
     if card is not None:
         return CARD, write_card(card), "the score card above"
     if rules is None:
         return SHAPES, f"{model.shapes()}\n", "what each function does"
-    return RULES, to_text(rules), "the rules above"
+    return RULES, write_text(rules), "the rules above"
+
+
+def name_folder(data: Path) -> Path:
+    """Name the folder for the results of a file: heart-newron for data/heart.csv.gz.
+
+    Examples
+    --------
+    >>> str(name_folder(Path("data/heart.csv.gz")))
+    'heart-newron'
+    """
+    return Path(f"{data.name.removesuffix('.gz').rpartition('.')[0] or data.name}-newron")

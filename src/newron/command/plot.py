@@ -8,19 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from newron.command.options import Force, Missing, ModelFile
-from newron.command.terminal import Page
+from newron.command.terminal import Console
 from newron.errors import InputError
 
 EXAMPLES = (
     ("newron plot model.json -o network.svg", ""),
     ("newron plot model.json -o network.pdf --data table.csv", "with the rows below the axes"),
-    ("newron plot model.json -o row.png --data table.csv --row 17", "one row's way"),
+    ("newron plot model.json -o row.png --data table.csv --row 17", "one row's path"),
 )
 _LAYOUTS, _THEMES = ("auto", "layered", "scorecard", "folded"), ("auto", "light", "dark")
 
 
 def run(
-    page: Page,
+    console: Console,
     model: ModelFile,
     output: Annotated[
         Path,
@@ -62,23 +62,15 @@ def run(
     rows: Any = None
     shown: Any = None
     if data is not None:
-        rows, shown = _read(page, network, data, row, missing or [])
+        from newron.command.rows import read_row, read_rows
+
+        rows, _ = read_rows(console, data, network, missing or ())
+        shown = None if row is None else read_row(data, network, row, missing or ())
     elif row is not None:
         raise InputError("--row: expected --data beside it, got none")
     figure = draw(network, rows, row=shown, title=title, layout=layout, theme=theme)  # type: ignore[arg-type]
     figure.save(output)
-    if page.as_json:
+    if console.as_json:
         sizes = {"width": figure.width, "height": figure.height, "layout": figure.layout}
-        page.data({"file": str(output), **sizes, "functions": figure.n_drawn})
-    page.say(f"written to {output}")
-
-
-def _read(page: Page, network: Any, data: Path, row: int | None, missing: list[str]) -> Any:
-    """Give the rows of a table, and one of them by the names of its columns."""
-    from newron.command.decoding import decode_row, decode_rows, read_row, read_rows
-
-    rows, _ = read_rows(page, data, network, missing)
-    shown = (
-        None if row is None else decode_row(network, read_row(page, data, network, row, missing))
-    )
-    return decode_rows(network, rows), shown
+        console.print_json({"file": str(output), **sizes, "functions": figure.n_drawn})
+    console.note(f"written to {output}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from newron.command.options import DataFile, Force, Missing, ModelFile
-from newron.command.terminal import Page
+from newron.command.terminal import Console
 
 EXAMPLES = (
     ("newron predict model.json new.csv", "to standard output"),
@@ -19,7 +19,7 @@ EXAMPLES = (
 
 
 def run(
-    page: Page,
+    console: Console,
     model: ModelFile,
     data: DataFile,
     output: Annotated[
@@ -46,16 +46,16 @@ def run(
     Rows are read, predicted and written in batches, in order: a file larger than memory
     passes in constant memory. Columns that the model does not read are ignored.
     """
-    from newron.command.prediction import predict_file
+    from newron.command.rows import predict_file
     from newron.model import load
 
     predict_file(
-        page,
+        console,
         load(model),
         data,
         output,
         proba=proba,
-        keep=keep or [],
-        missing=missing or [],
+        keep=keep or (),
+        missing=missing or (),
         force=force,
     )

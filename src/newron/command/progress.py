@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from newron.command.terminal import Page, Part, blue, dim, make_text, tell_seconds
+from newron.command.terminal import Console, Part, blue, dim, make_text
+from newron.formatting import format_seconds
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -23,27 +24,27 @@ _TIMES_A_SECOND = 10
 class Stage:
     """A stage of work: a name, how much of it is done, and in words how much that is."""
 
-    def __init__(self, page: Page, name: str) -> None:
-        self._page, self._name = page, name
+    def __init__(self, console: Console, name: str) -> None:
+        self._console, self._name = console, name
         self._begin = time.perf_counter()
-        self._share, self._told = 0.0, ""
+        self._fraction, self._text = 0.0, ""
         self.ended = False
 
-    def update(self, done: float, total: float, told: str = "") -> None:
-        """Hear how much is done, and how that is told."""
-        self._share = min(done / total, 1.0) if total else 0.0
-        self._told = told
+    def update(self, done: float, total: float, text: str = "") -> None:
+        """Set how much is done, and that in words."""
+        self._fraction = min(done / total, 1.0) if total else 0.0
+        self._text = text
 
     def __rich__(self) -> Text:
         """Draw the line as it is now."""
-        console = self._page.error_console
-        filled = _BAR if self.ended else round(_BAR * self._share)
-        seconds = tell_seconds(time.perf_counter() - self._begin)
+        console = self._console.error_console
+        filled = _BAR if self.ended else round(_BAR * self._fraction)
+        seconds = format_seconds(time.perf_counter() - self._begin)
         parts: list[Part] = [
             f"  {self._name:{_NAME}}  ",
             blue("━" * filled),
             " " * (_BAR - filled),
-            f"  {self._told}   " if self._told else "  ",
+            f"  {self._text}   " if self._text else "  ",
             dim(seconds),
         ]
         line = make_text(console, *parts)
@@ -52,10 +53,10 @@ class Stage:
 
 
 @contextmanager
-def show_stage(page: Page, name: str, *, stays: bool = True) -> Iterator[Stage]:
+def show_stage(console: Console, name: str, *, stays: bool = True) -> Iterator[Stage]:
     """Show a stage while it lasts. Its line stays, unless it fails or is not to."""
-    stage = Stage(page, name)
-    live = _start_live(page, stage)
+    stage = Stage(console, name)
+    live = _start_live(console, stage)
     try:
         yield stage
         stage.ended = True
@@ -63,16 +64,16 @@ def show_stage(page: Page, name: str, *, stays: bool = True) -> Iterator[Stage]:
         if live is not None:
             live.transient = not (stage.ended and stays)
             live.stop()
-    if live is None and page.talks and stays:
-        page.error_console.print(stage)
+    if live is None and console.verbose and stays:
+        console.error_console.print(stage)
 
 
-def _start_live(page: Page, stage: Stage) -> Live | None:
-    console = page.error_console
-    if not page.talks or not console.is_terminal or console.is_dumb_terminal:
+def _start_live(console: Console, stage: Stage) -> Live | None:
+    errors = console.error_console
+    if not console.verbose or not errors.is_terminal or errors.is_dumb_terminal:
         return None
     from rich.live import Live
 
-    live = Live(stage, console=console, refresh_per_second=_TIMES_A_SECOND)
+    live = Live(stage, console=errors, refresh_per_second=_TIMES_A_SECOND)
     live.start()
     return live

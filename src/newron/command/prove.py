@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newron.command.options import ModelFile
-from newron.command.terminal import Page, count, tell_seconds
+from newron.command.terminal import Console
 from newron.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ PROVED, REFUTED, NOT_PROVED = 0, 1, 3
 
 
 def run(
-    page: Page,
+    console: Console,
     model: ModelFile,
     rules: Annotated[
         Path, typer.Argument(metavar="RULES", help="Rules as newron writes them, or by hand.")
@@ -34,7 +34,7 @@ def run(
     """Prove that rules equal a network, or find an input on which they differ.
 
     Exit code 0: equal on the whole domain. 1: not equal; an input on which they differ is
-    told. 3: neither was shown in the time.
+    printed. 3: neither was shown in the time.
     """
     from newron.model import load
     from newron.rules import prove
@@ -44,15 +44,17 @@ def run(
         proof = prove(_read_text(rules), network, seconds)
     except InputError as error:
         raise InputError(f"{rules}: {error}") from None
-    if page.as_json:
-        page.data(to_dict(proof))
+    if console.as_json:
+        console.print_json(to_dict(proof))
     else:
-        _tell(page, proof)
+        from newron.command.printing import print_proof
+
+        print_proof(console, proof, "the rules equal")
     return {True: PROVED, False: REFUTED, None: NOT_PROVED}[proof.equal]
 
 
 def _read_text(path: Path) -> str:
-    """Read rules; remarks become empty lines, so that lines keep their numbers."""
+    """Read rules; comments become empty lines, so that lines keep their numbers."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
         return "\n".join("" if line.lstrip().startswith("#") else line for line in lines)
@@ -61,38 +63,13 @@ def _read_text(path: Path) -> str:
 
 
 def to_dict(proof: Proof) -> dict[str, object]:
-    """Give a proof as plain data."""
+    """Return a proof as plain data."""
     return {
         "equal": proof.equal,
         "method": proof.method,
         "size": proof.size,
         "seconds": round(proof.seconds, 4),
         "counterexample": proof.counterexample,
-        "said": None
-        if proof.predicted is None
-        else {"rules": proof.predicted[0], "network": proof.predicted[1]},
+        "said": None if proof.said is None else {"rules": proof.said[0], "network": proof.said[1]},
         "note": proof.note,
     }
-
-
-def _tell(page: Page, proof: Proof) -> None:
-    if proof.equal:
-        page.record(
-            "proved", f"the rules equal the network on {tell_domain(proof)}", tell_time(proof)
-        )
-    elif proof.equal is None:
-        page.record("not proved", f"{proof.note}.")
-    else:
-        page.record("refuted", str(proof).removeprefix("Not equal to the network: "))
-
-
-def tell_domain(proof: Proof) -> str:
-    """Tell on what equality was proved."""
-    if proof.finite:
-        return f"all {count(proof.size, 'input')}"
-    return f"all {count(proof.size, 'cell')} of the domain"
-
-
-def tell_time(proof: Proof) -> str:
-    """Tell how long a proof took."""
-    return f"({tell_seconds(proof.seconds)})"

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from newron.command.options import DataFile, Force, Missing, ModelFile
-from newron.command.terminal import Page
+from newron.command.terminal import Console
 
 EXAMPLES = (
     ("newron report model.json table.csv -o report.html --target disease", ""),
@@ -18,7 +18,7 @@ EXAMPLES = (
 
 
 def run(
-    page: Page,
+    console: Console,
     model: ModelFile,
     data: DataFile,
     output: Annotated[
@@ -30,7 +30,7 @@ def run(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="What is right; without it nothing is said of how good the model is.",
+            help="The truth; without it the page does not show how good the model is.",
         ),
     ] = None,
     title: Annotated[
@@ -60,23 +60,23 @@ def run(
     missing: Missing = None,
     force: Force = False,
 ) -> None:
-    """Write a model as a page: what it says, how good it is, its rules, the network to try.
+    """Write a model as a page: its predictions, how good they are, its rules, the network to try.
 
     The page is one file, opens from disk and asks for nothing.
     """
-    from newron.command.decoding import decode_rows, read_rows
     from newron.command.files import check_free
+    from newron.command.rows import read_rows
     from newron.model import load
     from newron.report import write
 
     check_free([output], force=force)
     network = load(model)
-    rows, truth = read_rows(page, data, network, missing or [], target)
+    X, y = read_rows(console, data, network, missing or (), target)
     write(
         network,
         output,
-        decode_rows(network, rows),
-        truth,
+        X,
+        y,
         title=title,
         target=target or "",
         noun=noun,
@@ -85,6 +85,6 @@ def run(
         fixed=fix or [],
         seen=seen,
     )
-    if page.as_json:
-        page.data({"file": str(output), "rows": len(rows)})
-    page.say(f"written to {output}")
+    if console.as_json:
+        console.print_json({"file": str(output), "rows": len(X)})
+    console.note(f"written to {output}")

@@ -12,7 +12,7 @@ import typer
 
 from newron.command.files import open_whole
 from newron.command.options import Force, ModelFile
-from newron.command.terminal import Page
+from newron.command.terminal import Console
 from newron.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _FORMATS = ("text", "markdown", "json", "csv")
 
 
 def run(
-    page: Page,
+    console: Console,
     model: ModelFile,
     format: Annotated[  # noqa: A002 - the name of the option
         str, typer.Option("--format", "-f", metavar="|".join(_FORMATS), help="How to write them.")
@@ -52,32 +52,30 @@ def run(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Tell a network as rules, with proof.
+    """Print a network as rules, with proof.
 
     Of a network that is not crisp (sigmoid and others) the fuzzy rules or the shapes of its
-    functions are told.
+    functions are printed.
     """
-    from newron.command.learning import is_crisp
     from newron.model import load
 
-    kind = "json" if page.as_json else format
+    kind = "json" if console.as_json else format
     if kind not in _FORMATS:
         raise InputError(f"--format: expected one of {', '.join(_FORMATS)}, got {format!r}")
     network = load(model)
-    text = (
-        write_rules(network, kind, form, seconds)
-        if is_crisp(network)
-        else _write_curves(network, kind)
-    )
+    if network.is_crisp:
+        text = _write_rules(network, kind, form, seconds)
+    else:
+        text = _write_curves(network, kind)
     if output is None:
-        page.print_whole(text)
+        console.write(text)
         return
     with open_whole(output, force=force) as file:
         file.write(text.encode("utf-8"))
-    page.say(f"written to {output}")
+    console.note(f"written to {output}")
 
 
-def write_rules(model: Model, kind: str, form: str, seconds: float) -> str:
+def _write_rules(model: Model, kind: str, form: str, seconds: float) -> str:
     """Write the rules of a crisp network."""
     rules = model.rules(form=form, seconds=seconds)
     if kind == "markdown":
@@ -86,11 +84,11 @@ def write_rules(model: Model, kind: str, form: str, seconds: float) -> str:
         return f"{rules.to_json()}\n"
     if kind == "csv":
         return _write_csv(rules)
-    return to_text(rules)
+    return write_text(rules)
 
 
-def to_text(rules: RuleSet) -> str:
-    """Write rules and what was proved; ``newron prove`` reads them, and skips the remark."""
+def write_text(rules: RuleSet) -> str:
+    """Write rules and what was proved; ``newron prove`` reads them, and skips the comment."""
     return f"{rules.to_text()}\n\n# {rules.proof}\n"
 
 
@@ -111,11 +109,11 @@ def _write_curves(model: Model, kind: str) -> str:
         raise InputError(
             f"--format: expected text or json for a network that is not crisp, got {kind!r}"
         )
-    told: FuzzyRules | Shapes
+    rules: FuzzyRules | Shapes
     try:
-        told = model.fuzzy()
+        rules = model.fuzzy()
     except ModelError:
-        told = model.shapes()  # linear and the like are no conditions
+        rules = model.shapes()  # linear and the like are no conditions
     if kind == "text":
-        return f"{told}\n"
-    return json.dumps(told.to_dict(), ensure_ascii=False, indent=1, default=str) + "\n"
+        return f"{rules}\n"
+    return json.dumps(rules.to_dict(), ensure_ascii=False, indent=1, default=str) + "\n"

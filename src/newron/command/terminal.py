@@ -12,40 +12,27 @@ import sys
 import textwrap
 from typing import IO, TYPE_CHECKING, Any
 
+from newron.formatting import clean, to_ascii
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console as RichConsole
     from rich.text import Text
 
 __all__ = [
     "WIDTH",
-    "Page",
+    "Console",
     "Part",
     "blue",
     "bold",
-    "clean",
-    "count",
     "dim",
     "encode_text",
     "make_text",
-    "tell_number",
-    "tell_seconds",
 ]
 
 WIDTH = 88
 _LABEL = 11  # columns of "✓ proved   " and the like
 
 Part = str | tuple[str, str]  # a text, or a text and its style
-
-_ASCII = str.maketrans(
-    {
-        "≥": ">=", "≤": "<=", "≠": "!=", "−": "-", "✓": "ok", "●": "*", "○": "o", "━": "=",
-        "─": "-", "│": "|", "├": "|", "┤": "|", "·": "-", "→": "->", "×": "x", "…": "...",
-        "“": '"', "”": '"', "²": "^2", "±": "+-", "—": "-", "–": "-", "└": "`",
-    }
-)  # fmt: skip
-
-
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), "\ufffd")
 
 
 def bold(text: str) -> Part:
@@ -64,7 +51,7 @@ def blue(text: str) -> Part:
 
 
 def _choose_blue() -> str:
-    """Give the blue that can be read: some terminals tell their background."""
+    """Return the blue that can be read: some terminals name their background."""
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return "blue" if background in ("7", "15") else "bright_blue"
 
@@ -81,7 +68,7 @@ _SIGNS: dict[str, tuple[str, str]] = {
 }
 
 
-class Page:
+class Console:
     """Where a command prints.
 
     Parameters
@@ -89,7 +76,7 @@ class Page:
     command : str
         The command line, as it was given.
     quiet : bool
-        Whether to keep back all that was not asked for.
+        Whether to print the result alone.
     as_json : bool
         Whether the result is JSON; then nothing else goes to standard output.
     """
@@ -104,13 +91,13 @@ class Page:
         self._err = _open_console(sys.stderr)
 
     @property
-    def talks(self) -> bool:
-        """Whether to tell more than what was asked for."""
+    def verbose(self) -> bool:
+        """Whether to print more than the result."""
         return not (self.quiet or self.as_json)
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return min(self._out.width, WIDTH) if self._out.is_terminal else WIDTH
 
     @property
@@ -119,23 +106,23 @@ class Page:
         return _is_utf8(self._out.file)
 
     @property
-    def error_console(self) -> Console:
+    def error_console(self) -> RichConsole:
         """The console of standard error, for progress."""
         return self._err
 
     # ---- results ----
 
-    def line(self, *parts: Part) -> None:
+    def print(self, *parts: Part) -> None:
         """Print a line of the result."""
         _print(self._out, parts)
 
-    def text(self, text: str, indent: str = "") -> None:
+    def print_lines(self, text: str, indent: str = "") -> None:
         """Print lines as they are."""
         for line in text.splitlines():
-            self.line(f"{indent}{line}".rstrip())
+            self.print(f"{indent}{line}".rstrip())
 
-    def record(self, kind: str, text: str, after: str = "") -> None:
-        """Print a sign and what it says, wrapped beside it; ``after`` is grey."""
+    def print_record(self, kind: str, text: str, after: str = "") -> None:
+        """Print a sign and a text, wrapped beside it; ``after`` is grey."""
         sign, style = _SIGNS[kind]
         word = encode_text(self._out.file, sign)
         width = max(_LABEL, len(word) + 2)
@@ -143,41 +130,41 @@ class Page:
             cut = after and line.endswith(after)
             parts: list[Part] = [line.removesuffix(after), dim(after)] if cut else [line]
             head: Part = (word.ljust(width), style) if number == 0 else " " * width
-            self.line("  ", head, *parts)
+            self.print("  ", head, *parts)
 
     def wrap(self, text: str, taken: int = 2) -> list[str]:
-        """Part a text into lines; ``taken`` columns are not for it."""
-        room = max(self.width - taken, 20)
-        lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+        """Wrap a text into lines; ``taken`` columns are not for it."""
+        width = max(self.width - taken, 20)
+        lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
         return lines or [""]
 
-    def data(self, value: Any) -> None:
+    def print_json(self, value: Any) -> None:
         """Print a result as JSON."""
         text = json.dumps(
             value, ensure_ascii=not self.unicode, indent=1, default=str, allow_nan=False
         )
         sys.stdout.write(text + "\n")
 
-    def print_whole(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Print a text as it is, for other programs to read."""
         sys.stdout.write(encode_text(sys.stdout, text))
 
-    # ---- what was not asked for ----
+    # ---- besides ----
 
-    def say(self, *parts: Part) -> None:
-        """Print a line to standard error, unless asked to be quiet."""
-        if self.talks:
+    def note(self, *parts: Part) -> None:
+        """Print a line to standard error, unless it shall be quiet."""
+        if self.verbose:
             _print(self._err, parts)
 
     def warn(self, text: str) -> None:
-        """Print a warning to standard error, whatever else is kept back."""
+        """Print a warning to standard error, also where it shall be quiet."""
         _print(self._err, [_SIGNS["note"], f"  {text}"])
 
 
-def _open_console(file: IO[str]) -> Console:
-    from rich.console import Console
+def _open_console(file: IO[str]) -> RichConsole:
+    from rich.console import Console as RichConsole
 
-    return Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return RichConsole(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def _is_utf8(file: IO[str]) -> bool:
@@ -187,11 +174,11 @@ def _is_utf8(file: IO[str]) -> bool:
     )
 
 
-def _print(console: Console, parts: tuple[Part, ...] | list[Part]) -> None:
+def _print(console: RichConsole, parts: tuple[Part, ...] | list[Part]) -> None:
     console.print(make_text(console, *parts))
 
 
-def make_text(console: Console, *parts: Part) -> Text:
+def make_text(console: RichConsole, *parts: Part) -> Text:
     """Put styled parts together, in signs that the console's file can take."""
     from rich.text import Text
 
@@ -203,53 +190,9 @@ def make_text(console: Console, *parts: Part) -> Text:
     return text
 
 
-def clean(text: str) -> str:
-    r"""Give a text that steers no terminal: names in files may hold anything.
-
-    Examples
-    --------
-    >>> clean("a\x1b[2Jb\nc")
-    'a�[2Jb�c'
-    """
-    return text.translate(_CONTROLS)
-
-
 def encode_text(file: IO[str], text: str) -> str:
-    """Give a text in signs that a file can take."""
+    """Return a text in signs that a file can take."""
     if _is_utf8(file):
         return text
     encoding = getattr(file, "encoding", None) or "ascii"
-    return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
-
-
-# ---- words ----
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """Tell a number of things, thousands apart.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(1166400, "cell"), count(2, "category", "categories")
-    ('1 row', '1 166 400 cells', '2 categories')
-    """
-    word = noun if number == 1 else plural or f"{noun}s"
-    return f"{tell_number(number)} {word}"
-
-
-def tell_number(number: int) -> str:
-    """Tell a number, thousands apart."""
-    return f"{number:,}".replace(",", " ")
-
-
-def tell_seconds(seconds: float) -> str:
-    """Tell a time: short ones by their first figures.
-
-    Examples
-    --------
-    >>> tell_seconds(0.0312), tell_seconds(3.81), tell_seconds(95.2)
-    ('0.03 s', '3.8 s', '95 s')
-    """
-    if seconds < 0.095:
-        return f"{max(seconds, 0.01):.2f} s"
-    return f"{seconds:.1f} s" if seconds < 60.0 else f"{seconds:.0f} s"
+    return to_ascii(text).encode(encoding, "replace").decode(encoding)

@@ -26,12 +26,13 @@ from newron.estimators.columns import declare_domains, read_directions
 from newron.estimators.readers import Readable, cover_training
 from newron.estimators.record import record_training
 from newron.model.arithmetic import Floats
-from newron.model.frame import Field, encode_table, is_plain, learn_fields
 from newron.model.model import Model
 from newron.model.network import LARGEST_INPUT, within_limits
 from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema, make_names
+from newron.tables.field import Field
+from newron.tables.table import encode_rows, is_plain, learn_fields
 from newron.training.architecture import SMOOTH, Architecture, plan_architecture
 from newron.training.callback import ProgressLine
 from newron.training.encoding import SCALES, describe_columns
@@ -179,7 +180,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
                 # What only rows without weight have is not a category, and no news.
                 warnings.simplefilter("ignore", NewronWarning)
             unknown = "missing" if reset else self.handle_unknown
-            matrix = encode_table(X, self._fields, unknown=unknown)
+            matrix = encode_rows(X, self._fields, unknown=unknown)
         table, targets = check_X_y(
             matrix, y, ensure_min_samples=1, ensure_all_finite="allow-nan", **how
         )
@@ -202,7 +203,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         _check_text(self._fields)
         self.n_features_in_ = len(self._fields)
         names = [field.name for field in self._fields]
-        if hasattr(X, "columns") and set(names) <= set(X.columns):
+        if set(names) <= set(getattr(X, "columns", getattr(X, "names", ()))):
             self.feature_names_in_ = np.array(names, object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -546,7 +547,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             rows = validate_data(self, X, reset=False, dtype=kinds, ensure_all_finite=False)
             _check_limits(rows)
         else:
-            rows = encode_table(X, self._fields, unknown=self.handle_unknown)
+            rows = encode_rows(X, self._fields, unknown=self.handle_unknown)
         return self.model_.score_rows(rows, n_threads=effective_n_jobs(self.n_jobs))
 
     # ---- in notebooks ----

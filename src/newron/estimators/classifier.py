@@ -16,6 +16,7 @@ from newron.errors import InputError, ModelError
 from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
+from newron.tables.table import Target
 from newron.training.fitting import Data
 from newron.training.recipe import get_recipe
 
@@ -213,7 +214,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         rows, targets = self._read_table(X, y, reset=True, sample_weight=sample_weight)
-        labels = self._read_labels(targets)
+        labels = self._read_labels(targets, y)
         weight = self._read_weights(sample_weight, rows)
         used = labels if weight is None else labels[weight != 0.0]
         if len(np.unique(used)) < 2:
@@ -221,7 +222,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
                 f"expected at least 2 classes in y, got {len(np.unique(used))} class: "
                 "there is nothing to tell apart"
             )
-        classes = np.unique(labels)
+        classes = _list_classes(labels, y)
         return self._fit_labels(rows, labels, classes, weight)
 
     def partial_fit(
@@ -239,7 +240,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         self._validate_params()
         first = not hasattr(self, "_fitted")
         rows, targets = self._read_table(X, y, reset=first)
-        labels = self._read_labels(targets)
+        labels = self._read_labels(targets, y)
         known = self._read_classes(labels, classes, first)
         self._check_known(labels, known)
         weight = self._read_weights(sample_weight, rows)
@@ -250,9 +251,11 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         if len(unknown):
             raise InputError(f"expected classes {known.tolist()}, got {unknown.tolist()[0]!r} in y")
 
-    def _read_labels(self, y: Any) -> NDArray[Any]:
-        check_classification_targets(y)
-        labels = np.asarray(column_or_1d(y, warn=True))
+    def _read_labels(self, targets: Any, y: Any) -> NDArray[Any]:
+        if isinstance(y, Target) and y.labels is not None:
+            return np.asarray(targets)  # whatever its labels are, they name classes
+        check_classification_targets(targets)
+        labels = np.asarray(column_or_1d(targets, warn=True))
         if labels.dtype.kind not in "OUSTbiuf":
             raise InputError(
                 f"y: expected class labels that are text, whole numbers or booleans, "
@@ -290,7 +293,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     def _make_data(
         self, X: Floats, labels: NDArray[Any], classes: NDArray[Any], weight: Floats | None
     ) -> tuple[Data, Floats | None]:
-        numbers = np.searchsorted(classes, labels)
+        order = np.argsort(classes, kind="stable")  # a Target's classes have their own order
+        numbers = order[np.searchsorted(classes, labels, sorter=order)]
         data = Data(X, numbers[:, None].astype(np.float64), weight, self._fields)
         return data, self._weigh_classes(numbers, classes, weight)
 
@@ -298,7 +302,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Data, Floats | None]:
         rows, targets = self._read_table(X, y, reset=False)
-        labels = self._read_labels(targets)
+        labels = self._read_labels(targets, y)
         self._check_known(labels, self.classes_)
         return self._make_data(rows, labels, self.classes_, self._read_weights(sample_weight, rows))
 
@@ -338,6 +342,13 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         output = self.model_.output
         assert isinstance(output, Classes)  # noqa: S101 - a classifier's model
         return output
+
+
+def _list_classes(labels: NDArray[Any], y: Any) -> NDArray[Any]:
+    """Return the classes that occur, in the order of a Target, otherwise sorted."""
+    if isinstance(y, Target) and y.labels is not None:
+        return np.asarray(y.classes[np.unique(y.values)])
+    return np.unique(labels)
 
 
 def _name_classes(classes: NDArray[Any]) -> Classes:

@@ -11,10 +11,10 @@ import numpy as np
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
-from newron.model.frame import Field
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
+from newron.tables.field import Field
 from newron.training.architecture import Architecture
 
 __all__ = ["declare_domains", "read_directions"]

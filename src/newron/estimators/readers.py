@@ -20,7 +20,7 @@ from newron.training.fitting import Data
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
     from newron.explanations.importance import Importance
-    from newron.exports import Export
+    from newron.exports.file import Export
     from newron.figures import Figure
     from newron.report import Origin
     from newron.rules.coverage import Coverage
@@ -91,8 +91,7 @@ class Readable:
         seconds : float
             How long to look for better points.
         """
-        from newron.rules.rounding import round_card
-        from newron.rules.scorecard import read_card
+        from newron.rules.scorecard import read_card, round_card
 
         check_is_fitted(self)
         if max_points is None:
@@ -107,16 +106,11 @@ class Readable:
         return round_card(self.model_, max_points, training, held_out, seconds=seconds)
 
     def _cover(self, X: ArrayLike, y: ArrayLike | None) -> Coverage:
-        from newron.rules.axis import make_axes
-        from newron.rules.circuit import find_boundaries
-        from newron.rules.coverage import Coverage, number_classes
+        from newron.rules.coverage import cover_rows
 
         if y is None:
             raise InputError("expected y beside X, got none")
-        rows, output = self.model_.read(X), self.model_.output
-        axes = make_axes(self.model_.schema, find_boundaries(self.model_))
-        n_classes = len(output.labels) if isinstance(output, Classes) else 1
-        return Coverage.measure(axes, rows, number_classes(output, y, len(rows)), n_classes)
+        return cover_rows(self.model_, X, y)
 
     def explain(self, row: Any, **settings: Any) -> Explanation:
         """Give the path of one row through the network, and what would change its class.

@@ -12,6 +12,7 @@ from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Targets
+from newron.tables.table import Target
 from newron.training.fitting import Data
 
 __all__ = ["NewronRegressor"]
@@ -91,7 +92,11 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     ) -> Self:
         data, flat = self._read_amounts(X, y, sample_weight, reset=reset)
         n = data.y.shape[1]
-        names = ["y"] if flat else [f"y{k}" for k in range(1, n + 1)]
+        names = (
+            [y.name if isinstance(y, Target) else "y"]
+            if flat
+            else [f"y{k}" for k in range(1, n + 1)]
+        )
         self._fit_data(data, Targets(tuple(names)), None, one_pass=one_pass)
         self._flat = flat
         return self

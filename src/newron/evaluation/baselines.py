@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.model.frame import Field, encode_table, learn_fields
+from newron.tables.field import Field
+from newron.tables.table import encode_rows, learn_fields
 
 __all__ = ["make_baselines"]
 
@@ -75,4 +76,4 @@ def _make_linear(fields: tuple[Field, ...], last: Any) -> Any:
 
 
 def _encode(X: Any, fields: tuple[Field, ...]) -> NDArray[np.float64]:
-    return encode_table(X, fields)
+    return encode_rows(X, fields)

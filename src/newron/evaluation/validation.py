@@ -20,6 +20,7 @@ from newron.evaluation.quality import (
 )
 from newron.evaluation.result import Result
 from newron.evaluation.splits import Split, choose_plan, make_splits
+from newron.tables.table import Target
 
 __all__ = ["Evaluation", "Predictions", "cross_predict", "cross_validate", "evaluate"]
 
@@ -176,15 +177,16 @@ def cross_predict(
 
     first = next(iter(estimators.values()))
     report = on_split or (lambda *_: None)
-    labels, values = None, np.asarray(y)
+    true = values = np.asarray(y)
+    labels = None
     if is_classifier(first):
-        labels, values = np.unique(values, return_inverse=True)
+        labels, values = np.unique(true, return_inverse=True)
     parts: dict[str, list[_Part]] = {name: [] for name in estimators}
     kept = None
     for number, (train, test) in enumerate(splits):
         report(number, len(splits))
         for name, estimator in estimators.items():
-            target = values[train] if labels is None else labels[values[train]]
+            target = y[train] if isinstance(y, Target) else true[train]
             fitted = _fit(clone(estimator), _take_rows(X, train), target)
             parts[name].append(_predict(fitted, _take_rows(X, test), labels))
             kept = fitted if estimator is first else kept
@@ -217,7 +219,7 @@ def _take_rows(X: Any, index: NDArray[np.intp]) -> Any:
     return [X[i] for i in index] if isinstance(X, list | tuple) else X[index]
 
 
-def _fit(estimator: Any, X: Any, y: NDArray[Any]) -> Any:
+def _fit(estimator: Any, X: Any, y: Any) -> Any:
     from sklearn.base import is_classifier
     from sklearn.dummy import DummyClassifier
     from sklearn.exceptions import ConvergenceWarning

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
-from newron.model.frame import encode_table
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Label, Targets
 from newron.model.schema import Column
+from newron.tables.table import EncodedTable, encode_rows
 
 __all__ = ["get_value", "open_layers", "read_row"]
 
@@ -33,7 +33,7 @@ def read_row(model: Model, row: Any) -> Floats:
     """
     named = _find_names(row)
     if named is not None:
-        rows: NDArray[Any] = encode_table(_arrange(named, model), model.fields)
+        rows: NDArray[Any] = encode_rows(_arrange(named, model), model.fields)
     else:
         rows = model.read([list(row)] if _is_flat(row) else row)
     if len(rows) != 1:
@@ -43,7 +43,8 @@ def read_row(model: Model, row: Any) -> Floats:
 
 def _is_flat(row: Any) -> bool:
     """Tell whether this is a sequence of values, and not of rows."""
-    if hasattr(row, "columns") or not hasattr(row, "__len__") or np.ndim(row) == 0:
+    table = hasattr(row, "columns") or isinstance(row, EncodedTable)
+    if table or not hasattr(row, "__len__") or np.ndim(row) == 0:
         return False
     return all(isinstance(value, str) or np.ndim(value) == 0 for value in row)
 

@@ -14,14 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.description import describe, summarize
-from newron.model.frame import Field, encode_table, is_plain
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
+from newron.model.processing import get_processing
 from newron.model.schema import Schema
+from newron.tables.field import Field
+from newron.tables.table import encode_rows, is_plain
 
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
-    from newron.exports import Export
+    from newron.exports.file import Export
     from newron.figures.figure import Figure
     from newron.rules.ruleset import RuleSet
     from newron.shapes.fuzzy import FuzzyRules
@@ -116,6 +118,11 @@ class Model:
         """How many processing functions there are in all layers."""
         return sum(len(layer.source) for layer in self.layers)
 
+    @property
+    def is_crisp(self) -> bool:
+        """Whether all functions are steps: then the network is a set of rules."""
+        return all(get_processing(layer.processing).crisp for layer in self.layers)
+
     # ---- predicting ----
 
     def scores(self, X: ArrayLike, *, compiled: bool = True, n_threads: int = 1) -> Floats:
@@ -157,13 +164,14 @@ class Model:
         return self.output.predict_proba(self.scores(X))
 
     def read(self, X: Any, *, unknown: str = "missing") -> NDArray[Any]:
-        """Turn a table into rows of numbers: categories by their number, gaps as NaN.
+        """Turn a table into rows of numbers: codes of categories, NaN where missing.
 
-        Columns of a frame are matched by name. A category that training has not
-        seen counts as missing, with a warning, or with ``unknown="error"`` is refused.
+        Columns of a frame are matched by name. A category that training has not seen
+        counts as missing, with a warning, or raises with ``unknown="error"``. An
+        :class:`newron.tables.EncodedTable` of the same columns is returned as it is.
         """
         if not is_plain(X) or any(field.categories is not None for field in self.fields):
-            return encode_table(X, self.fields, unknown=unknown)
+            return encode_rows(X, self.fields, unknown=unknown)
         try:
             rows = np.asarray(X)
             if rows.dtype.kind == "c":

@@ -27,6 +27,7 @@ from newron.model.aggregation import (
 from newron.model.arithmetic import Floats
 from newron.model.processing import Processing, get_processing
 from newron.model.schema import Schema
+from newron.tables.field import LARGEST_INPUT
 
 __all__ = ["LARGEST_INPUT", "Layer", "evaluate", "rank_edges", "within_limits"]
 
@@ -34,7 +35,6 @@ Integers = NDArray[np.int32]
 
 # How large numbers may be, so that no sum or difference overflows.
 _MOST = {"w": 1e300, "b": 1e300, "alpha": 1e100, "centre": 1e100}
-LARGEST_INPUT = 1e300
 
 # Weights of so many decimals, and with sums so large, are added as whole numbers.
 _MOST_DECIMALS = 15

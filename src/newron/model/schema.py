@@ -11,12 +11,11 @@ import numpy as np
 
 from newron.errors import ModelError
 from newron.model.arithmetic import Floats
+from newron.tables.field import Label, make_names
 
 __all__ = ["Column", "Label", "RankScale", "Schema", "make_names"]
 
 MOST_KNOTS = 32
-
-Label = str | int | float | bool
 
 
 @dataclass(frozen=True)
@@ -154,8 +153,3 @@ class Schema:
     def unnamed(self) -> bool:
         """Whether the names are those that columns of an array get."""
         return self.names == make_names(len(self))
-
-
-def make_names(n: int) -> tuple[str, ...]:
-    """Name the columns of an array: x1, x2, ... as in the paper."""
-    return tuple(f"x{i}" for i in range(1, n + 1))

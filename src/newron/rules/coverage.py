@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
+from newron.model.model import Model
 from newron.model.output import Classes, Output
-from newron.rules.axis import Axis
-from newron.rules.body import Body, Points
-from newron.rules.node import CellRows
+from newron.rules.axis import Axis, make_axes
 
-__all__ = ["Coverage", "number_classes"]
+__all__ = ["Coverage", "cover_rows", "number_classes"]
 
 
 @dataclass(frozen=True)
@@ -51,31 +50,26 @@ class Coverage:
         cells = [axis.locate(np.asarray(self.rows[:, i])) for i, axis in enumerate(axes)]
         return np.stack(cells, axis=1)
 
-    def measure_body(self, body: Body, axes: Sequence[Axis]) -> list[tuple[int, float | None]]:
-        """Return how many rows each rule covers, and its precision there.
-
-        If/then rules cover what no rule before them does, and the last entry is the rest.
-        Points have no precision.
-        """
-        rows = CellRows(axes, self.place(axes))
-        if isinstance(body, Points):
-            return [(self._count(rows.holds(term.node)), None) for term in body.terms]
-        left = np.ones(len(rows), bool)
-        out = []
-        for branch in body.branches:
-            covered = rows.holds(branch.node) & left
-            out.append(self._measure(covered, branch.outcome))
-            left &= ~covered
-        return [*out, self._measure(left, body.default)]
-
-    def _count(self, chosen: NDArray[np.bool_]) -> int:
+    def count(self, chosen: NDArray[np.bool_]) -> int:
+        """Count the rows that are chosen."""
         return int(self.counts[chosen].sum())
 
-    def _measure(self, chosen: NDArray[np.bool_], outcome: int) -> tuple[int, float | None]:
-        n = self._count(chosen)
+    def measure_right(self, chosen: NDArray[np.bool_], outcome: int) -> float | None:
+        """Give the part of the chosen rows that have this class; None if there are none."""
+        n = self.count(chosen)
         if n == 0 or self.counts.shape[1] == 1:
-            return n, None
-        return n, int(self.counts[chosen, outcome].sum()) / n
+            return None
+        return int(self.counts[chosen, outcome].sum()) / n
+
+
+def cover_rows(model: Model, X: Any, y: ArrayLike) -> Coverage:
+    """Count the rows of a table by the cells and classes that a crisp model tells apart."""
+    from newron.rules.circuit import find_boundaries
+
+    rows, output = model.read(X), model.output
+    axes = make_axes(model.schema, find_boundaries(model))
+    n_classes = len(output.labels) if isinstance(output, Classes) else 1
+    return Coverage.measure(axes, rows, number_classes(output, y, len(rows)), n_classes)
 
 
 def number_classes(output: Output, y: ArrayLike | None, n_rows: int) -> NDArray[np.intp]:

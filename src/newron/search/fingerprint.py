@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.model.frame import encode_table, is_plain, learn_fields
+from newron.tables.table import encode_rows, is_plain, learn_fields
 
 __all__ = ["hash_arrays", "hash_settings", "hash_table", "to_plain"]
 
@@ -30,7 +30,7 @@ def hash_table(X: Any, categorical: Any = "from_dtype") -> str:
         return hash_arrays(np.asarray(X, np.float64))
     fields = learn_fields(X, categorical)
     labels = [[field.name, [repr(label) for label in field.categories or ()]] for field in fields]
-    return _shorten(json.dumps(labels) + hash_arrays(encode_table(X, fields)))
+    return _shorten(json.dumps(labels) + hash_arrays(encode_rows(X, fields)))
 
 
 def hash_arrays(*arrays: Any) -> str:

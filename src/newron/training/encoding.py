@@ -12,8 +12,8 @@ import numpy as np
 
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
-from newron.model.frame import Field
 from newron.model.schema import MOST_KNOTS, Column, RankScale, Schema
+from newron.tables.field import Field
 from newron.training.wiring import Params
 
 __all__ = ["Channel", "Encoding", "describe_columns", "learn_encoding", "scale_column"]

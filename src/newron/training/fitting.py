@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
-from newron.model.frame import Field
 from newron.model.model import Model
 from newron.model.output import Classes, Output
+from newron.tables.field import Field
 from newron.training.architecture import Architecture
 from newron.training.callback import Callback
 from newron.training.crisp import (
@@ -62,7 +62,7 @@ _MUCH_POLISH = 2e7
 class Data:
     """A checked table: float64 inputs, and class numbers or amounts, both 2-d.
 
-    Categories are their numbers and gaps NaN, see newron.model.frame.
+    Categories are their numbers and gaps NaN, see newron.tables.
     """
 
     X: Floats

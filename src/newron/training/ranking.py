@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
 from newron.model.decimals import shortest_between
-from newron.model.frame import Field
+from newron.tables.field import Field
 
 __all__ = ["Ranking", "Ranks", "learn_ranking"]
 

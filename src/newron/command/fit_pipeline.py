@@ -1,0 +1,310 @@
+"""Training from a file to files: read, evaluate, fit, prove, write."""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+
+from newron import report
+from newron._version import __version__
+from newron.command.outputs import Outputs
+from newron.command.printing import find_card, is_card
+from newron.command.progress import show_stage
+from newron.command.terminal import Console
+from newron.errors import InputError, NewronWarning
+from newron.estimators import NewronClassifier, NewronRegressor
+from newron.evaluation import (
+    Evaluation,
+    Predictions,
+    SplitPlan,
+    choose_plan,
+    cross_predict,
+    evaluate,
+    make_baselines,
+    make_splits,
+)
+from newron.formatting import format_count
+from newron.model import Classes, Model, processing_names
+from newron.rules import RuleSet, extract
+from newron.rules.coverage import cover_rows
+from newron.rules.scorecard import read_card, round_card
+from newron.tables import EncodedTable, LabelledTable, Target, read_labelled
+from newron.training.recipe import RECIPES
+
+__all__ = ["FitOptions", "FitResult", "fit_table", "parse_hidden", "plan_splits", "read_table"]
+
+NETWORK = "network"
+_SECONDS = 3.0  # to look for shorter rules
+_MAX_REPORTED = 20_000  # rows of a report
+
+
+# ---- options ----
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a network is trained; None leaves a choice to newron."""
+
+    processing: str = "heaviside"
+    hidden: tuple[int, ...] | str | None = None
+    recipe: str = "default"
+    terms: int = 12
+    points: int = 5
+    prune: bool = False
+    class_weight: str | None = None
+    seed: int = 0
+    jobs: int = -1
+
+    def check(self) -> None:
+        """Raise where a name does not exist, in the words of the command line."""
+        for option, value, known in (
+            ("--processing", self.processing, (*processing_names(), "smooth")),
+            ("--recipe", self.recipe, tuple(RECIPES)),
+            ("--class-weight", self.class_weight, (None, "balanced")),
+        ):
+            if value not in known:
+                names = ", ".join(name for name in known if name is not None)
+                raise InputError(f"{option}: expected {names}, got {value!r}")
+        chosen = self.recipe == "default" and self.hidden != "auto"
+        if self.processing == "smooth" and not chosen:
+            raise InputError(
+                "--processing smooth: expected the default recipe and not --hidden auto, got "
+                "others; name sigmoid or tanh_prod"
+            )
+
+    def make_estimator(self, y: Target) -> Any:
+        """Return the estimator for a target, not fitted yet."""
+        settings: dict[str, Any] = {
+            "recipe": self.recipe,
+            "max_terms": self.terms,
+            "pruning": self.prune,
+            "random_state": self.seed,
+            "n_jobs": self.jobs,
+        }
+        if self.hidden is not None:
+            settings["hidden_layer_sizes"] = self.hidden
+        if y.labels is None:
+            return NewronRegressor(self.processing, **settings)
+        return NewronClassifier(self.processing, class_weight=self.class_weight, **settings)
+
+
+def parse_hidden(text: str | None) -> tuple[int, ...] | str | None:
+    """Parse the option for hidden layers.
+
+    Examples
+    --------
+    >>> parse_hidden("4,2"), parse_hidden("0"), parse_hidden("auto")
+    ((4, 2), (), 'auto')
+    """
+    if text is None or text == "auto":
+        return text
+    try:
+        widths = tuple(int(word) for word in text.split(","))
+    except ValueError:
+        widths = (-1,)
+    if widths == (0,):
+        return ()
+    if min(widths) < 1:
+        raise InputError(f"--hidden: expected numbers such as 4,2, or auto, or 0, got {text!r}")
+    return widths
+
+
+def plan_splits(y: Target, folds: int | None, test: float | None) -> SplitPlan:
+    """Decide on which rows to evaluate, in the words of the command line."""
+    if folds is not None and test is not None:
+        raise InputError("expected --folds or --test, got both")
+    try:
+        return choose_plan(
+            y.values, classification=y.labels is not None, n_folds=folds, test_size=test
+        )
+    except InputError as error:
+        raise InputError(f"{'--test' if folds is None else '--folds'}: {error}") from None
+
+
+# ---- fitting ----
+
+
+class CardEstimator(BaseEstimator):  # type: ignore[misc]
+    """Trains a network; the conditions of a score card then get whole points."""
+
+    def __init__(self, network: Any, max_points: int = 0) -> None:
+        self.network = network
+        self.max_points = max_points
+
+    def fit(self, X: EncodedTable, y: Target) -> Self:
+        """Train on a table."""
+        model: Model = clone(self.network).fit(X, y).model_
+        if self.max_points and is_card(model) and read_card(model).points.terms:
+            # Without time for improvements: these end by the clock, not when they are the same.
+            rows = cover_rows(model, X, np.asarray(y))
+            model = round_card(model, self.max_points, rows, seconds=0.0).model
+        self.model_ = model
+        return self
+
+    def predict(self, X: EncodedTable) -> NDArray[Any]:
+        """Predict classes or numbers."""
+        with warnings.catch_warnings():
+            # Validation rows may have categories that the others lack.
+            warnings.simplefilter("ignore", NewronWarning)
+            return self.model_.predict(X)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return the tags of the network."""
+        return get_tags(self.network)
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What a fit found: all that is printed and reported.
+
+    Attributes
+    ----------
+    data : Path
+    table : LabelledTable
+    options : FitOptions
+    plan : SplitPlan
+    predictions : Predictions or None
+        Of the rows that were evaluated on; None where there were none.
+    model : Model
+    rules : RuleSet or None
+        Of a crisp network.
+    seconds : float
+    """
+
+    data: Path
+    table: LabelledTable
+    options: FitOptions
+    plan: SplitPlan
+    predictions: Predictions | None
+    model: Model
+    rules: RuleSet | None
+    seconds: float
+
+    @cached_property
+    def evaluation(self) -> Evaluation | None:
+        """How good network and baselines are on rows that they were not trained on."""
+        return None if self.predictions is None else evaluate(self.predictions)
+
+    @property
+    def unused(self) -> list[str]:
+        """The columns that no function reads."""
+        used = {int(source) for layer in self.model.layers for source in layer.source}
+        return [name for i, name in enumerate(self.model.schema.names) if i not in used]
+
+    @property
+    def n_trained(self) -> int:
+        """How many rows the network was trained on."""
+        return len(self.table) - (0 if self._test_rows is None else len(self._test_rows))
+
+    @property
+    def _test_rows(self) -> NDArray[np.intp] | None:
+        apart = self.predictions is not None and not self.plan.n_folds
+        return self.predictions.index if apart and self.predictions is not None else None
+
+    def count_agreement(self) -> int:
+        """Return on how many rows of the table rules and network agree."""
+        X = self.table.X
+        return (
+            0 if self.rules is None else int((self.rules.predict(X) == self.model.predict(X)).sum())
+        )
+
+    def write_report(self, path: Path, command: str) -> None:
+        """Write the report: of the test rows, or of all rows where there are none."""
+        index = keep_known(self.table.y, self.model, self._test_rows)[:_MAX_REPORTED]
+        options = asdict(self.options)
+        report.write(
+            self.model,
+            path,
+            self.table.X[index],
+            np.asarray(self.table.y[index]),
+            target=self.table.y.name,
+            source=self.data.name,
+            seen=len(index) if self._test_rows is None else 0,
+            origin=report.Origin(
+                recipe=options.pop("recipe"),
+                seed=str(options.pop("seed")),
+                settings={name: value for name, value in options.items() if value is not None},
+                versions={"newron": __version__, "Python": platform.python_version()},
+                n_rows=self.n_trained,
+                command=command,
+            ),
+            rules=self.rules,
+        )
+
+
+def read_table(console: Console, data: Path, target: str, **columns: Any) -> LabelledTable:
+    """Read a table to train on, and show how far that is."""
+    with show_stage(console, "reading", stays=False) as stage:
+        return read_labelled(data, target, **columns, on_progress=stage.update)
+
+
+def fit_table(
+    console: Console,
+    data: Path,
+    table: LabelledTable,
+    options: FitOptions,
+    plan: SplitPlan,
+    outputs: Outputs,
+) -> tuple[FitResult, dict[str, str]]:
+    """Evaluate, train, read rules, write all files; return the result and what was written."""
+    begin = time.perf_counter()
+    estimator = CardEstimator(options.make_estimator(table.y), options.points)
+    predictions = _predict_splits(console, table, estimator, options.seed, plan)
+    if plan.test_size and predictions is not None:
+        model: Model = predictions.fitted.model_
+    else:
+        with show_stage(console, "final fit") as stage:
+            stage.update(0, 1, format_count(len(table), "row"))
+            model = estimator.fit(table.X, table.y).model_
+    rules = _extract_rules(table, model) if model.is_crisp else None
+    seconds = time.perf_counter() - begin
+    result = FitResult(data, table, options, plan, predictions, model, rules, seconds)
+    written = outputs.write(model, rules, lambda path: result.write_report(path, console.command))
+    return result, written
+
+
+def _predict_splits(
+    console: Console, table: LabelledTable, estimator: Any, seed: int, plan: SplitPlan
+) -> Predictions | None:
+    if not plan:
+        return None
+    classification = table.y.labels is not None
+    splits = make_splits(table.y.values, plan, seed, stratify=classification)
+    baselines = make_baselines(table.X, classification=classification)
+    rows = format_count(len(table) - math.ceil(len(table) * plan.test_size), "row")
+    with show_stage(console, f"{plan.n_folds} folds" if plan.n_folds else "training") as stage:
+        return cross_predict(
+            {NETWORK: estimator, **baselines},
+            table.X,
+            table.y,
+            splits,
+            lambda i, n: stage.update(i, n, f"{i} of {n}" if plan.n_folds else rows),
+        )
+
+
+def _extract_rules(table: LabelledTable, model: Model) -> RuleSet:
+    # A card of many conditions is points anyhow; the search for shorter rules takes seconds.
+    form = "shortest" if find_card(model) is None else "points"
+    rules = extract(model, form=form, seconds=_SECONDS)
+    index = keep_known(table.y, model)
+    return rules.cover(table.X[index], np.asarray(table.y[index]))
+
+
+def keep_known(y: Target, model: Model, index: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    """Return the rows whose class a model knows: test rows may have others."""
+    chosen = np.arange(len(y)) if index is None else index
+    if y.labels is None or not isinstance(model.output, Classes):
+        return chosen
+    codes = [y.labels.index(label) for label in model.output.labels]
+    return np.asarray(chosen[np.isin(y.values[chosen], codes)])

@@ -1,0 +1,324 @@
+"""Networks, proofs and estimates on the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from newron.command.terminal import WIDTH, Console, Part, blue, bold, dim
+from newron.evaluation import Estimate
+from newron.formatting import (
+    format_count,
+    format_fixed,
+    format_fraction,
+    format_number,
+    format_seconds,
+    quote,
+)
+from newron.model import Classes, Model
+from newron.rules.axis import Axis
+from newron.rules.body import Branch, DecisionList
+from newron.rules.node import Count, Literal, Node
+from newron.rules.parsing import parse_rules
+from newron.rules.proof import Proof
+from newron.rules.ruleset import RuleSet
+from newron.rules.scorecard import ScoreCard, read_card
+from newron.rules.text import Writer, name_groups, say_count, write_outcome
+
+__all__ = ["draw_chart", "find_card", "print_model", "print_proof", "write_card"]
+
+_MAX_POINTS = 20  # whole points up to which a card is printed in them
+_SHORT_CARD = 4  # conditions up to which rules may be easier to read than points
+_MAX_RULES = 20
+_MAX_LINES = 40
+_SPACE = "    "
+_NAME, _PLOT = 22, 48  # columns of a chart's names and of its plot
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+# ---- score cards ----
+
+
+def is_card(model: Model) -> bool:
+    """Whether a network is a score card: steps without hidden layer, for two classes."""
+    two = isinstance(model.output, Classes) and model.output.n_scores == 1
+    used = len(model.layers[0].source) > 0
+    return two and used and len(model.layers) == 1 and model.is_crisp
+
+
+def find_card(model: Model) -> ScoreCard | None:
+    """Return the score card that a network is, in whole points where its weights are such."""
+    if not is_card(model):
+        return None
+    card = read_card(model)
+    weights = [term.weights[0] for term in card.points.terms]
+    if len(weights) <= _SHORT_CARD:
+        return None
+    unit = _find_unit(weights)
+    return replace(card, unit=unit) if max(map(abs, weights)) / unit <= _MAX_POINTS else card
+
+
+def _find_unit(weights: Sequence[Fraction]) -> Fraction:
+    """Return the largest number of which all weights are multiples.
+
+    Examples
+    --------
+    >>> _find_unit([Fraction("0.9"), Fraction("-1.2")])
+    Fraction(3, 10)
+    """
+    shared = math.lcm(*(weight.denominator for weight in weights))
+    return Fraction(math.gcd(*(int(weight * shared) for weight in weights)), shared)
+
+
+def write_card(card: ScoreCard) -> str:
+    """Write a card so that it can be read again as rules: its table of risks is a comment."""
+    comments = [*card.format_risks(), "", *str(card.rules.proof).splitlines()]
+    return "\n".join([card.to_text(), "", *(f"# {line}".rstrip() for line in comments), ""])
+
+
+def _print_card(console: Console, card: ScoreCard) -> None:
+    """Print a score card: what holds adds its points, and the sum decides."""
+    rows = _list_rows(card)
+    output = card.model.output
+    points = [text for _, _, text in rows]
+    last = max(6, *map(len, points))
+    names = min(max(len(name) for name, _, _ in rows), 30)
+    asked = min(max(len(what) for _, what, _ in rows), console.width - names - last - 10)
+    console.print(bold("  Score card"), " " * (names + asked - 4), dim("points".rjust(last)))
+    for name, what, told in rows:
+        strong = len(told) > 2 or told[1:] > "1"
+        number: Part = bold(told.rjust(last)) if strong else told.rjust(last)
+        console.print(
+            f"    {_fit(name, names):{names}}  ", blue(f"{_fit(what, asked):{asked}}"), "  ", number
+        )
+    console.print("    ", "─" * (names + asked + last + 4))
+    console.print(
+        "    sum ",
+        bold(f"≥ {format_fraction(card.threshold)}"),
+        ": ",
+        bold(write_outcome(output, 1)),
+        ", otherwise ",
+        bold(write_outcome(output, 0)),
+    )
+    _print_risks(console, card)
+
+
+def _list_rows(card: ScoreCard) -> list[tuple[str, str, str]]:
+    """Return column, condition and points of each line, the most points first."""
+    writer = Writer(card.axes, {})
+    terms = sorted(card.points.terms, key=lambda term: -abs(term.weights[0]))
+    return [
+        (
+            *_split(term.node, card.axes, writer),
+            format_fraction(term.weights[0] / card.unit, signed=True),
+        )
+        for term in terms
+    ]
+
+
+def _split(node: Node, axes: Sequence[Axis], writer: Writer) -> tuple[str, str]:
+    """Return the name of a column, and the condition on it."""
+    text = writer.write(node)
+    if not isinstance(node, Literal):
+        return "", text
+    name = quote(axes[node.column].column.name)
+    if text.startswith(f"{name} "):
+        return name, text.removeprefix(f"{name} ")
+    return name, text.replace(f" {name} ", " … ", 1)  # 190 ≤ … < 236
+
+
+def _fit(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _print_risks(console: Console, card: ScoreCard) -> None:
+    """Print what totals mean, where there is space for it."""
+    if console.width < WIDTH:
+        return
+    risks = card.list_risks()
+    width = max(5, *(len(format_fraction(total)) + 2 for total, _ in risks))
+    totals, percents = "", ""
+    for total, risk in _thin(risks, card.threshold, (console.width - 14) // width):
+        bar = " │" if total >= card.threshold and "│" not in totals and totals else ""
+        totals += bar + format_fraction(total).rjust(width - len(bar))
+        percents += bar + f"{100 * risk:.0f}".rjust(width - len(bar))
+    console.print()
+    console.print("    ", dim("points  "), totals)
+    console.print("    ", dim("risk %  "), percents)
+
+
+def _thin(
+    risks: list[tuple[Fraction, float]], threshold: Fraction, limit: int
+) -> list[tuple[Fraction, float]]:
+    """Leave as many totals as there is space for, the first at the threshold or over it among them.
+
+    Examples
+    --------
+    >>> [int(total) for total, _ in _thin([(Fraction(k), 0.5) for k in range(9)], Fraction(3), 5)]
+    [1, 3, 5, 7]
+    """
+    step = -(-len(risks) // limit)
+    above = sum(total < threshold for total, _ in risks)
+    return risks[above % step :: step]
+
+
+# ---- lists of rules ----
+
+
+def _print_list(console: Console, model: Model, axes: tuple[Axis, ...], body: DecisionList) -> None:
+    """Print rules from the top: the first that holds decides."""
+    output = model.output
+    writer = Writer(axes, name_groups(body.nodes))
+    for line in writer.write_groups():
+        console.print(f"    {line}".rstrip())
+    labels = [write_outcome(output, branch.outcome) for branch in body.branches]
+    last = write_outcome(output, body.default)
+    width = max(map(len, [*labels, last]))
+    for label, branch in list(zip(labels, body.branches, strict=True))[:_MAX_RULES]:
+        _print_branch(console, label.ljust(width), branch, writer)
+    if len(labels) > _MAX_RULES:
+        console.print(f"    … and {len(labels) - _MAX_RULES} more rules in rules.txt")
+    console.print("    ", bold(last.ljust(width)), "  otherwise" if labels else "  always")
+
+
+def _print_branch(console: Console, label: str, branch: Branch, writer: Writer) -> None:
+    node, indent = branch.node, " " * (4 + len(label) + 4)
+    text, width = writer.write(node), console.width - len(indent) - 1
+    counts = isinstance(node, Count) and not (node.is_all or node.is_any)
+    if not isinstance(node, Count) or (len(text) <= width and not counts):
+        console.print("    ", bold(label), "  if ", blue(_fit(text, width)))
+        return
+    members = [writer.write(child) for child in node.children]
+    if node.children in writer.names:
+        members = [writer.names[node.children]]
+    console.print("    ", bold(label), f"  if {say_count(node)} of")
+    for line in _pack(members, console.width - len(indent)):
+        console.print(indent, blue(line))
+
+
+def _pack(words: Sequence[str], width: int) -> list[str]:
+    """Put words side by side, below each other, as many as there is space for."""
+    size = min(max(map(len, words)), width)
+    n = max((width + len(_SPACE)) // (size + len(_SPACE)), 1)
+    rows = [words[i : i + n] for i in range(0, len(words), n)]
+    return [_SPACE.join(_fit(word, width).ljust(size) for word in row).rstrip() for row in rows]
+
+
+# ---- networks and proofs ----
+
+
+def _print_text(console: Console, text: str, file: str) -> None:
+    """Print the first lines of a text, and where the rest is."""
+    lines = text.splitlines()
+    for line in lines[:_MAX_LINES]:
+        console.print(f"    {_fit(line, console.width - 4)}".rstrip())
+    if len(lines) > _MAX_LINES:
+        console.print(f"    … and {len(lines) - _MAX_LINES} more lines in {file}")
+
+
+def print_model(console: Console, model: Model, rules: RuleSet | None, file: str) -> None:
+    """Print a network in the form that suits it; ``file`` is where all of it is."""
+    card = find_card(model)
+    if card is not None:
+        _print_card(console, card)
+    elif rules is None:
+        console.print(bold("  What each function does"))
+        _print_text(console, str(model.shapes()), file)
+    else:
+        text = rules.to_text(notes=False)
+        axes, body = parse_rules(text, model.schema, model.output)
+        if isinstance(body, DecisionList):
+            _print_list(console, model, axes, body)
+        else:
+            console.print(bold("  Points"))
+            _print_text(console, text, file)
+
+
+def print_proof(console: Console, proof: Proof, what: str, agreement: str = "") -> None:
+    """Print whether ``what`` equals the network; ``agreement`` where that was not shown."""
+    if proof.equal:
+        unit = format_count(proof.size, "input" if proof.finite else "cell")
+        domain = f"all {unit}" if proof.finite else f"all {unit} of the domain"
+        text = f"{what} the network on {domain}"
+        console.print_record("proved", text, f"({format_seconds(proof.seconds)})")
+    elif proof.equal is None:
+        console.print_record("not proved", "; ".join(filter(None, [proof.note, agreement])) + ".")
+    else:
+        console.print_record("refuted", _describe_difference(proof))
+
+
+def _describe_difference(proof: Proof) -> str:
+    """Return the input on which rules and network differ, and what they predict."""
+    values = [
+        f"{name} {'missing' if value is None else f'= {value}'}"
+        for name, value in (proof.counterexample or {}).items()
+    ]
+    rules, network = proof.said or ("", "")
+    row = ", ".join(values)
+    return f"for {row} the rules predict {rules}, the network predicts {network}."
+
+
+# ---- charts ----
+
+
+def draw_chart(
+    console: Console,
+    rows: Sequence[tuple[str, Estimate]],
+    *,
+    unit: str = "",
+    limit: float = math.inf,
+) -> None:
+    """Print a line for each estimate, the first one bold.
+
+    Parameters
+    ----------
+    console : Console
+    rows : sequence of names and estimates
+    unit : str
+        Printed once, after the last tick.
+    limit : float
+        What no estimate is over.
+    """
+    low = min(estimate.low for _, estimate in rows)
+    high = max(estimate.high for _, estimate in rows)
+    ticks = _choose_ticks(low, high, limit)
+    digits = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
+    console.print(" " * (4 + _NAME), dim(_draw_axis(ticks, unit)))
+    for number, (name, estimate) in enumerate(rows):
+        line = f"    {_fit(name, _NAME):{_NAME}}{_draw_bar(estimate, ticks)}"
+        parts: list[Part] = [bold(line) if number == 0 else line]
+        console.print(*parts, f"  {format_fixed(estimate.value, digits + 1)}")
+
+
+def _choose_ticks(low: float, high: float, limit: float) -> list[float]:
+    """Return from four to eight round numbers that hold all estimates."""
+    span = max(high - low, 1e-12 * max(abs(high), 1.0))
+    size = 10.0 ** math.floor(math.log10(span / 4.0))
+    step = next(size * k for k in _STEPS if span / (size * k) <= 5.0)
+    first, last = math.floor(low / step), math.ceil(min(high, limit) / step)
+    return [k * step for k in range(first, max(last, first + 1) + 1)]
+
+
+def _locate(value: float, ticks: Sequence[float]) -> int:
+    fraction = (value - ticks[0]) / (ticks[-1] - ticks[0])
+    return round(min(max(fraction, 0.0), 1.0) * (_PLOT - 1))
+
+
+def _draw_axis(ticks: Sequence[float], unit: str) -> str:
+    line = [" "] * (_PLOT + 8)
+    for tick in ticks:
+        word = format_number(float(f"{tick:g}"))
+        start = max(_locate(tick, ticks) - len(word) // 2, 0)
+        line[start : start + len(word)] = word
+    return f"{''.join(line).rstrip()} {unit}".rstrip()
+
+
+def _draw_bar(estimate: Estimate, ticks: Sequence[float]) -> str:
+    low, at, high = (_locate(x, ticks) for x in (estimate.low, estimate.value, estimate.high))
+    line = [" "] * _PLOT
+    line[low : high + 1] = "─" * (high + 1 - low)
+    line[low], line[high] = "├", "┤"
+    line[at] = "●"
+    return "".join(line)

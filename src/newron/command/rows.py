@@ -1,0 +1,216 @@
+"""Rows from files to a model, and predictions from a model to files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from newron.command.files import open_whole
+from newron.command.progress import Stage, show_stage
+from newron.command.terminal import Console
+from newron.errors import InputError
+from newron.formatting import format_count, format_seconds
+from newron.model import Classes, Model
+from newron.tables import EncodedTable, Field, Label, Target, read
+from newron.tables.field import make_label
+from newron.tables.files import open_table
+from newron.tables.source import Batch, Source
+
+__all__ = ["find_label", "predict_file", "read_row", "read_rows"]
+
+PREDICTION = "prediction"
+_MAX_ROWS = 50_000  # of a table that is shown, not predicted
+
+
+# ---- reading ----
+
+
+def read_row(path: Path, model: Model, number: int, missing: Iterable[str]) -> dict[str, Any]:
+    """Read one row of a file, counted from 1, by the names of the model's columns."""
+    source = open_table(path)
+    encoder = source.make_encoder(model.fields, missing)
+    n_rows = 0
+    for batch in source.read():
+        n_rows = batch.first + batch.n_rows
+        if number <= n_rows:
+            row = batch.get_row(number - 1 - batch.first, model.schema.names).encode(encoder)
+            encoder.warn_unknown()
+            return row.get_row(0)
+    raise InputError(f"--row: expected a number from 1 to {n_rows}, got {number}")
+
+
+def read_rows(
+    console: Console, path: Path, model: Model, missing: Iterable[str], target: str | None = None
+) -> tuple[EncodedTable, Target | None]:
+    """Read the first rows of a file as a model takes them; those without a target are left out."""
+    fields = model.fields
+    if target is not None:
+        open_table(path).check_column(target, "the target")
+        labels = model.output.labels if isinstance(model.output, Classes) else None
+        fields = (*fields, Field(target, labels))
+    table = read(path, fields=fields, missing=missing, max_rows=_MAX_ROWS + 1)
+    if len(table) > _MAX_ROWS:
+        console.note(f"{path}: the first {format_count(_MAX_ROWS, 'row')} are used")
+        table = table[:_MAX_ROWS]
+    X, y = (table, None) if target is None else _split_target(table)
+    if not len(X):
+        raise InputError(f"{path}: expected rows, got none to use")
+    return X, y
+
+
+def _split_target(table: EncodedTable) -> tuple[EncodedTable, Target]:
+    *inputs, last = table.fields
+    rows = table.rows[~np.isnan(table.rows[:, -1])]
+    values = rows[:, -1] if last.categories is None else rows[:, -1].astype(np.intp)
+    return EncodedTable(tuple(inputs), rows[:, :-1]), Target(last.name, last.categories, values)
+
+
+def find_label(model: Model, text: str, where: str) -> Label:
+    """Find the class that a text names."""
+    if not isinstance(model.output, Classes):
+        raise InputError(f"{where}: expected a model of classes, got one of regression")
+    for label in model.output.labels:
+        if str(label) == text:
+            return label
+    known = ", ".join(map(str, model.output.labels[:8]))
+    raise InputError(f"{where}: expected one of the classes {known}, got {text!r}")
+
+
+# ---- predicting ----
+
+
+def predict_file(
+    console: Console,
+    model: Model,
+    data: Path,
+    output: Path | None,
+    *,
+    proba: bool,
+    keep: Sequence[str],
+    missing: Iterable[str],
+    force: bool,
+) -> None:
+    """Predict for every row of a file, in batches, and write that in the same order."""
+    source = open_table(data)
+    names = [*keep, *_name_outputs(model, proba)]
+    _check_kept(source, keep, names)
+    encoder = source.make_encoder(model.fields, missing)
+    begin, n_rows = time.perf_counter(), 0
+    with _open_output(output, force=force) as text, _show(console, output) as stage:
+        write = _make_writer(text, names, lines=console.as_json or _names_lines(output))
+        for batch in source.read():
+            predicted = _predict(model, batch.encode(encoder), proba)
+            write([*(_list_cells(batch, name) for name in keep), *predicted])
+            n_rows += batch.n_rows
+            stage.update(source.done, source.total, format_count(n_rows, "row"))
+    encoder.warn_unknown()
+    for note in source.list_notes():
+        console.note(note)
+    if output is not None:
+        seconds = format_seconds(time.perf_counter() - begin)
+        console.note(f"{format_count(n_rows, 'row')} in {seconds}, written to {output}")
+
+
+def _name_outputs(model: Model, proba: bool) -> list[str]:
+    output = model.output
+    if isinstance(output, Classes):
+        return [PREDICTION, *(f"probability_{label}" for label in output.labels if proba)]
+    if proba:
+        raise InputError("--proba: expected a model of classes, got one of regression")
+    return [PREDICTION] if output.n_scores == 1 else list(output.names)
+
+
+def _check_kept(source: Source, keep: Sequence[str], names: Sequence[str]) -> None:
+    for name in keep:
+        source.check_column(name)
+        if names.count(name) > 1:
+            raise InputError(f"--keep: expected a column that is not written yet, got {name!r}")
+
+
+def _predict(model: Model, table: EncodedTable, proba: bool) -> list[Sequence[Any]]:
+    """Return the columns that are written."""
+    scores = model.scores(table)
+    columns = [model.output.predict(scores)]
+    if proba and isinstance(model.output, Classes):
+        columns.append(model.output.predict_proba(scores))
+    return [part.tolist() for column in columns for part in np.atleast_2d(column.T)]
+
+
+def _list_cells(batch: Batch, name: str) -> Sequence[Any]:
+    """Return the cells of a column as they were: whole numbers are floats only to us."""
+    cells = batch.columns[name]
+    if not isinstance(cells, np.ndarray):
+        return cells
+    return [None if value != value else make_label(value) for value in cells.tolist()]
+
+
+# ---- writing ----
+
+
+@contextmanager
+def _open_output(path: Path | None, *, force: bool) -> Iterator[TextIO]:
+    if path is None:
+        with _wrap(sys.stdout.buffer) as text:
+            yield text
+        return
+    with open_whole(path, force=force) as file:
+        packs = path.suffix == ".gz"
+        packed = (
+            gzip.GzipFile(path.stem, "wb", fileobj=file, mtime=0) if packs else nullcontext(file)
+        )
+        with packed as binary, _wrap(binary) as text:
+            yield text
+
+
+@contextmanager
+def _wrap(binary: Any) -> Iterator[TextIO]:
+    text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
+    try:
+        yield text
+        text.flush()
+    finally:
+        text.detach()  # who opened the bytes closes them
+
+
+@contextmanager
+def _show(console: Console, output: Path | None) -> Iterator[Stage]:
+    """Show progress, unless the rows themselves go to the terminal."""
+    if output is None:
+        yield Stage(console, "predict")
+        return
+    with show_stage(console, "predict") as stage:
+        yield stage
+
+
+def _names_lines(output: Path | None) -> bool:
+    return output is not None and output.name.removesuffix(".gz").endswith(".jsonl")
+
+
+def _make_writer(
+    text: TextIO, names: Sequence[str], *, lines: bool
+) -> Callable[[Sequence[Sequence[Any]]], None]:
+    """Return what writes rows, given by columns, as JSON lines or as CSV with a header."""
+
+    def write_lines(columns: Sequence[Sequence[Any]]) -> None:
+        for row in zip(*columns, strict=True):
+            record = dict(zip(names, row, strict=True))
+            text.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+    def write_csv(columns: Sequence[Sequence[Any]]) -> None:
+        writer.writerows(zip(*columns, strict=True))
+
+    if lines:
+        return write_lines
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    return write_csv

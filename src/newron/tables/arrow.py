@@ -1,0 +1,113 @@
+"""Parquet and Arrow files, read by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from newron.errors import InputError
+from newron.tables.cells import Cells
+from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
+
+__all__ = ["ArrowSource"]
+
+
+class ArrowSource(Source):
+    """A file of Parquet, of Arrow (Feather) or an Arrow stream.
+
+    A column is read when it is first used, so that a date which nobody needs does no harm.
+    """
+
+    def __init__(self, path: Path, form: str) -> None:
+        self.path, self.form = path, form
+        self._pa = _import_pyarrow(path)
+        with self._open() as (schema, _):
+            self._schema = schema
+        names = list(schema.names)
+        check_names(path, names)
+        self.names = tuple(name for name in names if name)
+
+    def read(self) -> Iterator[Batch]:
+        """Yield all rows from the first on, in batches."""
+        first = 0
+        with self._open() as (_, batches):
+            for batch in batches():
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    part = batch.slice(start, BATCH_ROWS)
+                    self.done = first + part.num_rows
+                    yield Batch(_Columns(self, part), part.num_rows, first)
+                    first += part.num_rows
+
+    @contextmanager
+    def _open(self) -> Iterator[tuple[Any, Callable[[], Iterator[Any]]]]:
+        """Yield the schema, and a function that returns the batches."""
+        pa = self._pa
+        try:
+            with pa.OSFile(str(self.path), "rb") as file:
+                if self.form == "Parquet":
+                    import pyarrow.parquet as pq
+
+                    table = pq.ParquetFile(file)
+                    self.total = table.metadata.num_rows
+                    yield table.schema_arrow, lambda: table.iter_batches(BATCH_ROWS)
+                elif self.form == "Arrow stream":
+                    stream = pa.ipc.open_stream(file)
+                    yield stream.schema, lambda: iter(stream)
+                else:
+                    opened = pa.ipc.open_file(file)
+                    count = opened.num_record_batches
+                    yield opened.schema, lambda: map(opened.get_batch, range(count))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                f"{self.path}: expected {self.form}, got a damaged file ({reason})"
+            ) from None
+
+    def read_cells(self, array: Any, name: str) -> Cells:
+        """Turn a column of a batch into numbers, or into texts and None."""
+        types, kind = self._pa.types, array.type
+        if types.is_dictionary(kind):
+            array, kind = array.dictionary_decode(), kind.value_type
+        if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+            numbers = array.cast(self._pa.float64(), safe=False)
+            return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
+        if types.is_null(kind):
+            return np.full(len(array), np.nan)
+        if types.is_boolean(kind):
+            words = {True: "true", False: "false", None: None}
+            return [words[value] for value in array.to_pylist()]
+        if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+            return list(array.to_pylist())
+        raise InputError(
+            f"{self.path}: expected numbers or texts in column {name!r}, got {kind}; turn them "
+            "into numbers, e.g. days since a date, or leave the column out with --drop"
+        )
+
+
+class _Columns(dict[str, Cells]):
+    """The columns of a batch, each read when it is first used."""
+
+    def __init__(self, source: ArrowSource, batch: Any) -> None:
+        super().__init__()
+        self._source, self._batch = source, batch
+
+    def __missing__(self, name: str) -> Cells:
+        index = self._batch.schema.get_field_index(name)
+        cells = self[name] = self._source.read_cells(self._batch.column(index), name)
+        return cells
+
+
+def _import_pyarrow(path: Path) -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.ipc
+    except ImportError:
+        raise InputError(
+            f"{path}: expected pyarrow to read it with, got none installed: run "
+            "pip install 'newron-ian[files]'"
+        ) from None
+    return pa

@@ -1,0 +1,137 @@
+"""How cells are written: missing values, numbers, text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import NoneType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.tables.field import Floats
+
+__all__ = ["IN_MEMORY", "MISSING_WORDS", "CellFormat", "Cells", "is_missing", "is_missing_type"]
+
+# Texts of a CSV file; texts, numbers and None of other files; or an array.
+Cells = Sequence[Any] | NDArray[Any]
+
+# The usual words for a missing value. "None" and "-" are not among them: they may be
+# categories.
+MISSING_WORDS = frozenset(
+    {"", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "NULL", "null", "Null", "<NA>"}
+)
+
+
+def is_missing_type(kind: type) -> bool:
+    """Whether all values of a type are missing. NaN is a number that is missing."""
+    return kind is NoneType or kind.__name__ in ("NAType", "NaTType")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value other than text is missing."""
+    return is_missing_type(type(value)) or bool(value != value)
+
+
+@dataclass(frozen=True)
+class CellFormat:
+    """How the cells of a table are written.
+
+    Parameters
+    ----------
+    missing : frozenset of str
+        The words for a missing value.
+    decimal_comma : bool
+        Whether numbers are written as 1,5.
+    typed : bool
+        Whether a text is never a number, as in files that tell them apart.
+    exact : bool
+        Whether a cell equals the label of its category, as in memory. A file may write a
+        label in several ways: 1.0 or "1" for 1, "TRUE" for True.
+    """
+
+    missing: frozenset[str] = MISSING_WORDS
+    decimal_comma: bool = False
+    typed: bool = False
+    exact: bool = False
+
+    def is_missing(self, cell: Any) -> bool:
+        """Whether a cell is missing."""
+        return cell.strip() in self.missing if isinstance(cell, str) else is_missing(cell)
+
+    def parse_number(self, cell: Any) -> float | None:
+        """Return a cell as a number; NaN if it is missing, None if it is something else.
+
+        Examples
+        --------
+        >>> CellFormat().parse_number(" 1e3 "), CellFormat().parse_number("1_000")
+        (1000.0, None)
+        >>> CellFormat(decimal_comma=True).parse_number("1,5")
+        1.5
+        """
+        if self.is_missing(cell):
+            return math.nan
+        if isinstance(cell, str):
+            if self.typed or "_" in cell:
+                return None  # a code, though Python takes 1_000 for a number
+            cell = cell.replace(",", ".") if self.decimal_comma else cell
+        try:
+            return float(cell)
+        except OverflowError:
+            return math.inf
+        except (TypeError, ValueError):
+            return None
+
+    def parse_numbers(self, cells: Cells) -> Floats | None:
+        """Return cells as numbers, NaN where missing; None if one is something else."""
+        if isinstance(cells, np.ndarray):
+            if cells.dtype.kind in "biuf":
+                with np.errstate(over="ignore"):  # a longer float may become infinite
+                    return cells.astype(np.float64, copy=False)
+            return self._parse_objects(cells.tolist())
+        return self._parse_objects(cells)
+
+    def _parse_objects(self, cells: Sequence[Any]) -> Floats | None:
+        # Most columns are numbers alone, and most others have the usual missing values besides.
+        for values in (cells, map(self._numbers_of_words.__getitem__, cells)):
+            try:
+                numbers = np.fromiter(map(float, values), np.float64, len(cells))
+            except (TypeError, ValueError, OverflowError):
+                continue
+            return self._parse_each(cells) if self._is_doubtful(cells) else numbers
+        return self._parse_each(cells)
+
+    @cached_property
+    def _numbers_of_words(self) -> _Words:
+        return _Words(dict.fromkeys((*self.missing, None), math.nan))
+
+    def _is_doubtful(self, cells: Sequence[Any]) -> bool:
+        """Whether cells may be what Python takes for numbers and we do not."""
+        if self.typed:
+            return any(isinstance(cell, str) for cell in cells)
+        try:
+            return "_" in "".join(cells)
+        except TypeError:  # not all of them are texts
+            return any("_" in cell for cell in cells if isinstance(cell, str))
+
+    def _parse_each(self, cells: Sequence[Any]) -> Floats | None:
+        numbers = np.empty(len(cells))
+        for i, cell in enumerate(cells):
+            number = self.parse_number(cell)
+            if number is None:
+                return None
+            numbers[i] = number
+        return numbers
+
+
+IN_MEMORY = CellFormat(frozenset(), typed=True, exact=True)
+
+
+class _Words(dict[Any, Any]):
+    """What cells mean; those that it does not know, themselves."""
+
+    def __missing__(self, cell: Any) -> Any:
+        return cell

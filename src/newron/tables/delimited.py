@@ -1,0 +1,153 @@
+"""CSV: commas, semicolons, tabs or bars between the cells of a row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from newron.errors import InputError
+from newron.formatting import format_count
+from newron.tables.decoding import FALLBACK, SAMPLE, decode_sample, guess_encoding, open_text
+from newron.tables.encoding import describe_row
+from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
+
+__all__ = ["DelimitedSource", "guess_delimiter"]
+
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLED = 200  # rows of the sample
+_POINT = re.compile(r"[+-]?\d+\.\d+")
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+class DelimitedSource(Source):
+    """A CSV file."""
+
+    typed = False
+
+    def __init__(self, path: Path, sample: bytes) -> None:
+        self.path = path
+        self._encoding = guess_encoding(sample)
+        text = decode_sample(sample, self._encoding)
+        if "\0" in text:
+            raise InputError(
+                f"{path}: expected a table as CSV, JSON lines, Parquet or Arrow, got a binary file"
+            )
+        # The last row of a sample may be cut.
+        whole = len(sample) < SAMPLE
+        self._delimiter = guess_delimiter(text, whole=whole)
+        rows = _parse_sample(text, self._delimiter, whole=whole)
+        if not rows:
+            raise InputError(f"{path}: expected names of columns and rows, got an empty file")
+        self._header = [name.strip() for name in rows[0]]
+        _check_header(path, self._header)
+        self.names = tuple(name for name in self._header if name)
+        self.decimal_comma = self._delimiter != "," and _has_decimal_comma(rows[1:])
+        self.form = self._describe_form()
+        self.total = path.stat().st_size
+        self._n_wrong = 0
+
+    def _describe_form(self) -> str:
+        parts = [f"CSV with {_DELIMITERS[self._delimiter]}"]
+        if self._encoding not in ("utf-8", "utf-8-sig"):
+            parts.append(self._encoding.upper())
+        if self.decimal_comma:
+            parts.append("decimal commas")
+        return ", ".join(parts)
+
+    def read(self) -> Iterator[Batch]:
+        """Yield all rows from the first on, in batches."""
+        before, self.done = FALLBACK.count, 0
+        with open_text(self.path, self._encoding) as (text, raw):
+            reader = csv.reader(text, delimiter=self._delimiter, skipinitialspace=True)
+            try:
+                next(row for row in reader if row)  # the header
+                yield from self._read_batches(reader, raw)
+            except csv.Error as error:
+                raise InputError(
+                    f"{self.path}, line {reader.line_num}: expected cells of CSV, got {error}"
+                ) from None
+            finally:
+                self._n_wrong = FALLBACK.count - before
+
+    def _read_batches(self, reader: Iterator[list[str]], raw: BinaryIO) -> Iterator[Batch]:
+        first = 0
+        while rows := list(islice(reader, BATCH_ROWS)):
+            rows = [row for row in rows if row]  # empty lines
+            self._check_lengths(rows, first)
+            columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(self._header)
+            named = {name: cells for name, cells in zip(self._header, columns, strict=True) if name}
+            self.done = raw.tell()
+            yield Batch(named, len(rows), first)
+            first += len(rows)
+
+    def _check_lengths(self, rows: Sequence[list[str]], first: int) -> None:
+        expected = len(self._header)
+        if set(map(len, rows)) <= {expected}:
+            return
+        at = next(i for i, row in enumerate(rows) if len(row) != expected)
+        raise InputError(
+            f"{describe_row(first + at, self.path)}: expected {expected} cells, as in the header, "
+            f"got {len(rows[at])}; put quotes around cells with {_DELIMITERS[self._delimiter]}"
+        )
+
+    def list_notes(self) -> list[str]:
+        """Return notes on wrong bytes and on columns without a name."""
+        notes = []
+        if self._n_wrong:
+            wrong = format_count(self._n_wrong, "byte that is", "bytes that are")
+            notes.append(f"{wrong} not UTF-8: read as cp1252 (Windows)")
+        unnamed = len(self._header) - len(self.names)
+        if unnamed:
+            notes.append(f"{format_count(unnamed, 'column')} without a name: left out")
+        return notes
+
+
+def guess_delimiter(text: str, *, whole: bool = True) -> str:
+    r"""Find what stands between cells: what makes the most rows as long as the first.
+
+    ``csv.Sniffer`` looks at single characters and takes letters or spaces for delimiters
+    where texts are short; whole rows decide better.
+
+    Examples
+    --------
+    >>> guess_delimiter("a;b\n1,5;2\n"), guess_delimiter("a\tb, c\n1\t2\n")
+    (';', '\t')
+    """
+
+    def rate(delimiter: str) -> tuple[float, int]:
+        try:
+            rows = _parse_sample(text, delimiter, whole=whole)
+        except csv.Error:
+            return 0.0, 0
+        width = len(rows[0]) if rows else 0
+        if width < 2:
+            return 0.0, 0
+        return sum(len(row) == width for row in rows) / len(rows), width
+
+    return max(_DELIMITERS, key=rate)
+
+
+def _parse_sample(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
+    """Return the first rows of a text; not the last one of a text that was cut."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    rows = [row for row in islice(lines, _SAMPLED) if row]
+    return rows if whole or len(rows) < 2 else rows[:-1]
+
+
+def _check_header(path: Path, names: list[str]) -> None:
+    if all(re.fullmatch(r"[+-]?\d+([.,]\d+)?", name) for name in names):
+        raise InputError(
+            f"{path}: expected names of columns in the first line, got numbers "
+            f"({', '.join(names[:3])}); add a line with names"
+        )
+    check_names(path, names)
+
+
+def _has_decimal_comma(rows: Sequence[list[str]]) -> bool:
+    cells = list(chain.from_iterable(rows))
+    return any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
