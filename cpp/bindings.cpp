@@ -176,7 +176,7 @@ class PyTrainer {
       all.emplace_back(first, first + net.n_params);
     }
     trainer_ = std::make_unique<newron::Trainer>(problem, std::move(all), to_vector(seeds),
-                                                 std::max(n_threads, 1));
+                                                 newron::limit_threads(n_threads));
   }
 
   bool advance(double seconds) {
@@ -264,7 +264,7 @@ class PyEvaluator {
     const long rows = static_cast<long>(x.shape(0));
     const int columns = static_cast<int>(x.shape(1));
     nb::gil_scoped_release released;
-    evaluator_->score(from, rows, columns, to, n_threads);
+    evaluator_->score(from, rows, columns, to, newron::limit_threads(n_threads));
   }
 
  private:
@@ -404,7 +404,7 @@ class PyCrisp {
 
   int polish(bool other_columns, double ridge, int n_threads) {
     nb::gil_scoped_release released;
-    newron::Team team(std::max(n_threads, 1));
+    newron::Team team(newron::limit_threads(n_threads, network_->count_parts()));
     return network_->polish({other_columns, ridge}, team);
   }
 
@@ -449,7 +449,7 @@ class PyCrisp {
 class PyGrower {
  public:
   PyGrower(const PyRankTable& table, const newron::GrowSettings& settings, int n_threads)
-      : table_(table), grower_(table_.view, settings, std::max(n_threads, 1)) {}
+      : table_(table), grower_(table_.view, settings, newron::limit_threads(n_threads)) {}
 
   bool grow() {
     nb::gil_scoped_release released;

@@ -295,6 +295,10 @@ bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings
   return true;
 }
 
+int CrispNetwork::count_parts() const {
+  return std::max(table_.n_columns, (table_.n_rows + kPartRows - 1) / kPartRows);
+}
+
 int CrispNetwork::polish(const PolishSettings& settings, Team& team) {
   int changed = 0;
   for (int j = 0; j < n_neurons(); ++j) {

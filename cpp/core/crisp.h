@@ -93,6 +93,9 @@ class CrispNetwork {
 
   // One sweep of coordinate descent over all conditions; how many changed.
   int polish(const PolishSettings& settings, Team& team);
+
+  // The most parts that polishing is ever cut into.
+  int count_parts() const;
   // Cyclic Newton steps on weights and centres; never raises the objective.
   void refit(int sweeps, double ridge);
 

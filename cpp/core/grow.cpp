@@ -20,7 +20,9 @@ bool better(const Candidate& a, const Candidate& b) { return a.score > b.score; 
 }  // namespace
 
 Grower::Grower(const RankTable& table, const GrowSettings& settings, int n_threads)
-    : settings_(settings), team_(n_threads), network_(table, empty_shape(table)) {
+    : settings_(settings),
+      network_(table, empty_shape(table)),
+      team_(std::min(n_threads, network_.count_parts())) {
   network_.refit(20, settings_.ridge);
 }
 

@@ -62,8 +62,8 @@ class Grower {
                                       const Candidate& from, int need);
 
   GrowSettings settings_;
-  Team team_;
   CrispNetwork network_;
+  Team team_;
   std::vector<double> slope_, curve_;  // [row][output]
   Sums all_;
   double base_ = 0.0;

@@ -6,17 +6,25 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace newron {
+
+// At least one thread, and no more than were requested, than there are cores, or than
+// there are parts to work on.
+int limit_threads(int requested, long work = std::numeric_limits<long>::max());
 
 class Team {
  public:
   using Job = std::function<void(int part, int worker)>;
 
+  // Starts fewer threads where the system gives no more of them.
   explicit Team(int n_workers);
   ~Team();
   Team(const Team&) = delete;
@@ -25,12 +33,12 @@ class Team {
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
   // Runs job(0..n_parts-1, worker); the caller is worker 0. Returns when all
-  // parts are done.
+  // parts are done, or throws what one of them threw when no thread works any more.
   void run(int n_parts, const Job& job);
 
  private:
   void serve(int worker);
-  void work(int worker);
+  void work(int worker) noexcept;
 
   std::vector<std::thread> threads_;
   std::mutex mutex_;
@@ -41,6 +49,7 @@ class Team {
   std::atomic<bool> closed_{false};
   int n_parts_ = 0;
   const Job* job_ = nullptr;
+  std::exception_ptr failure_;
 };
 
 }  // namespace newron

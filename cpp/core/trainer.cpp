@@ -53,6 +53,17 @@ std::vector<int> count_up(int n) {
   return order;
 }
 
+int count_evaluation_parts(const Table& table) {
+  return (table.n_rows + kEvaluationRows - 1) / kEvaluationRows;
+}
+
+// The most parts that one run is ever cut into.
+int count_parts(const Problem& problem) {
+  const int batch = std::min(problem.settings.batch_size, problem.train.n_rows);
+  return std::max({cut_batch(problem.net, batch).parts, count_evaluation_parts(problem.train),
+                   count_evaluation_parts(problem.validation)});
+}
+
 bool all_finite(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
 }
@@ -178,7 +189,7 @@ Outcome pass_both(const NetworkView& net, Loss loss, const Table& table, const i
 Evaluation evaluate_with(const NetworkView& net, Loss loss, const Table& table, const float* params,
                          float blend, Team& team,
                          std::vector<std::unique_ptr<Workspace>>& workspaces) {
-  const int parts = (table.n_rows + kEvaluationRows - 1) / kEvaluationRows;
+  const int parts = count_evaluation_parts(table);
   std::vector<Outcome> outcomes(static_cast<std::size_t>(parts));
   team.run(parts, [&](int part, int worker) {
     const int begin = part * kEvaluationRows;
@@ -238,11 +249,11 @@ void Run::cancel() { finish(Status::cancelled); }
 
 void Run::prepare(Team& team) {
   const Cut cut = cut_batch(problem_.net, problem_.settings.batch_size);
-  order_ = count_up(problem_.train.n_rows);
   gradients_.assign(static_cast<std::size_t>(cut.parts),
                     std::vector<float>(problem_.net.n_params, 0.0f));
   losses_.assign(static_cast<std::size_t>(cut.parts), 0.0);
   workspaces_ = make_workspaces(problem_.net, problem_.train.n_targets, team.size());
+  order_ = count_up(problem_.train.n_rows);  // last: it marks that all of this is there
   if (problem_.settings.measure_start && problem_.settings.monitor != Monitor::epoch) {
     measure(team);
     history_.clear();
@@ -386,7 +397,7 @@ Trainer::Trainer(Problem problem, std::vector<std::vector<float>> starts,
     : problem_(problem),
       n_threads_(n_threads),
       // Restarts share the threads; one fit alone has them all to itself.
-      team_(starts.size() > 1 ? 1 : n_threads) {
+      team_(starts.size() > 1 ? 1 : std::min(n_threads, count_parts(problem))) {
   problem_.settings.batch_size = std::min(problem.settings.batch_size, problem.train.n_rows);
   for (std::size_t i = 0; i < starts.size(); ++i) {
     runs_.push_back(std::make_unique<Run>(problem_, std::move(starts[i]), seeds[i]));

@@ -2,72 +2,18 @@
 // aggregation forward and backward, training alone and in threads, prediction.
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "core/evaluator.h"
 #include "core/grow.h"
 #include "core/trainer.h"
+#include "support.h"
 
 using namespace newron;
 
 namespace {
-
-int passed = 0;
-
-void expect(bool holds, const char* what, int line) {
-  if (!holds) {
-    std::printf("core_test.cpp:%d: failed: %s\n", line, what);
-    std::exit(1);
-  }
-  ++passed;
-}
-#define EXPECT(condition) expect(condition, #condition, __LINE__)
-
-// A hidden layer and an output layer that also reads the inputs directly.
-std::vector<LayerShape> make_shapes(int processing, Aggregation aggregation, int factors,
-                                    int n_inputs, int width, int n_outputs) {
-  LayerShape hidden = {processing, aggregation, Activation::tanh, false, true, factors, width,
-                       {},         {0}};
-  LayerShape last = {
-      processing, Aggregation::sum, Activation::identity, true, true, factors, n_outputs, {}, {0}};
-  for (int j = 0; j < width; ++j) {
-    for (int i = 0; i < n_inputs; ++i) hidden.source.push_back(i);
-    hidden.begin.push_back(static_cast<int>(hidden.source.size()));
-  }
-  for (int k = 0; k < n_outputs; ++k) {
-    for (int i = 0; i < n_inputs + width; ++i) last.source.push_back(i);
-    last.begin.push_back(static_cast<int>(last.source.size()));
-  }
-  return {hidden, last};
-}
-
-struct Data {
-  std::vector<float> x, y, weight;
-  Table table;
-
-  Data(int rows, int columns, int classes) {
-    Random random(7);
-    for (int i = 0; i < rows * columns; ++i) {
-      x.push_back(static_cast<float>(random.below(2000)) / 1000.0f - 1.0f);
-    }
-    for (int i = 0; i < rows; ++i) {
-      y.push_back(static_cast<float>(random.below(static_cast<std::uint32_t>(classes))));
-      weight.push_back(1.0f);
-    }
-    table = {x.data(), y.data(), weight.data(), static_cast<double>(rows), rows, 1};
-  }
-};
-
-std::vector<float> make_params(std::size_t n, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<float> params;
-  for (std::size_t i = 0; i < n; ++i) {
-    params.push_back(static_cast<float>(random.below(2000)) / 1000.0f - 1.0f);
-  }
-  return params;
-}
 
 // Functions that would read the last channel read its place in its stead.
 std::vector<LayerShape> read_place(std::vector<LayerShape> shapes) {
@@ -168,6 +114,34 @@ void test_a_team_does_every_part_once() {
       EXPECT(done == std::vector<int>(17, 1));
     }
   }
+}
+
+void test_what_a_part_throws_comes_out_of_the_call() {
+  for (const int workers : {1, 2, 5}) {
+    Team team(workers);
+    for (int round = 0; round < 50; ++round) {
+      bool caught = false;
+      try {
+        team.run(17, [&](int part, int) {
+          if (part % 3 == round % 3) throw std::runtime_error("part");
+        });
+      } catch (const std::runtime_error&) {
+        caught = true;
+      }
+      EXPECT(caught);
+      std::vector<int> done(17, 0);  // and the team works on
+      team.run(17, [&](int part, int) { ++done[static_cast<std::size_t>(part)]; });
+      EXPECT(done == std::vector<int>(17, 1));
+    }
+  }
+}
+
+void test_threads_are_no_more_than_cores_and_work() {
+  EXPECT(limit_threads(1000000) == limit_threads(std::numeric_limits<int>::max()));
+  EXPECT(limit_threads(1000000) >= 1);
+  EXPECT(limit_threads(1000000, 1) == 1);
+  EXPECT(limit_threads(0) == 1);
+  EXPECT(limit_threads(-3, 0) == 1);
 }
 
 void test_prediction_is_the_same_in_blocks_and_threads() {
@@ -282,10 +256,12 @@ void test_the_generator_shuffles() {
 int main() {
   test_the_generator_shuffles();
   test_a_team_does_every_part_once();
+  test_what_a_part_throws_comes_out_of_the_call();
+  test_threads_are_no_more_than_cores_and_work();
   test_gradients_follow_the_loss();
   test_threads_change_nothing();
   test_prediction_is_the_same_in_blocks_and_threads();
   test_growing_lowers_the_objective_in_any_number_of_threads();
-  std::printf("core_test (%s): %d expectations hold\n", choose_passes().name, passed);
+  std::printf("core_test (%s): %d expectations hold\n", choose_passes().name, count_passed());
   return 0;
 }
