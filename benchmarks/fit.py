@@ -194,9 +194,9 @@ def report_task(report: Report, task: Task, learners: Sequence[str]) -> None:
                 failed = found[learner] and "error" in found[learner][-1]
                 if not failed:
                     found[learner].append(measure(Path(name), learner))
-    report.say(f"\n## {task.name}")
+    report.add(f"\n## {task.name}")
     if truth is not None:
-        report.say(f"\nThe log loss of the truth on the test rows is {truth:.4f}.")
+        report.add(f"\nThe log loss of the truth on the test rows is {truth:.4f}.")
     base = found.get(REFERENCE, [])
     rows = [_make_row(learner, found[learner], base) for learner in learners]
     head = ["", "CPU s", "ratio", "wall s", "peak MB", "log loss", "accuracy", "functions"]
@@ -237,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     packages = ["numpy", "scikit-learn", "lightgbm", "xgboost-cpu", "interpret-core"]
     report = open_report("The cost of a fit", parser, arguments, packages)
-    report.say(
+    report.add(
         "\nDefaults of every learner, all threads of the machine "
         f"({os.cpu_count()}). Ratio: CPU seconds to those of {REFERENCE} in the same round, "
         "median over the rounds. Peak: memory above what the process held before the fit."

@@ -136,7 +136,7 @@ def test_a_card_counts_whole_points(show):
             total = round(float((score + 3.0) / card.unit))
             assert page.text_content('.wide [data-sum="1:1"]') == str(total)
             assert f"the sum is {total}, " in page.inner_text("#tell")
-            risk = round(100 * card.tell_risk(total))
+            risk = round(100 * card.get_probability(total))
             said = max(risk, 100 - risk)
             assert f"probability {said}\u00a0%" in page.inner_text("#live")
 

@@ -128,8 +128,7 @@ def test_a_network_that_always_predicts_the_same(capsys):
         ),
         (
             Proof(False, "SAT", 9, 60.0, {"age": 3, "sex": None}, ("sick", "healthy")),
-            "  ! refuted  for age = 3, sex missing the rules predict sick, the network predicts\n"
-            "             healthy.\n",
+            "  ! refuted  for age = 3, sex missing the rules say sick, the network says healthy.\n",
         ),
     ],
 )

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from exports.cases import Case
-from newron.exports.labels import has_text, tell_label
+from newron.exports.text import has_text, label_text
 
 
 def quote(name: str) -> str:
@@ -62,7 +62,7 @@ class Database:
         if value is None or column.categories is None:
             return value
         if has_text(column.categories):
-            return tell_label(value)
+            return label_text(value)
         if isinstance(column.categories[0], bool):
             return bool(value) if value in (0, 1) else None
         return value

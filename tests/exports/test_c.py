@@ -10,7 +10,7 @@ import pytest
 from exports.cases import make_cases, make_hostile, make_rule_cases
 from newron.errors import InputError
 from newron.exports import export
-from newron.exports.labels import has_text, tell_label
+from newron.exports.text import has_text, label_text
 from newron.model import Classes, Column
 from rules.networks import make_monk2, make_step
 
@@ -29,7 +29,7 @@ def quote(text):
 def write_cell(value, column):
     """Write a value as an initializer of its field."""
     if column.categories is not None and has_text(column.categories):
-        return "0" if value is None else quote(tell_label(value))
+        return "0" if value is None else quote(label_text(value))
     return "nan_" if value is None else float(value).hex()
 
 

@@ -49,7 +49,7 @@ class TestExport:
         assert path.read_bytes() == made.content
         monkeypatch.setattr(os, "replace", _fail)
         with pytest.raises(OSError, match="no space"):
-            Export(b"x", "python", ".py").save(path)
+            Export(b"x", "python").save(path)
         assert path.read_bytes() == made.content
         assert list(tmp_path.iterdir()) == [path]
 

@@ -6,7 +6,7 @@ import pytest
 from exports.cases import make_cases, make_rule_cases
 from newron.errors import InputError
 from newron.exports import export
-from newron.exports.labels import has_text, tell_label
+from newron.exports.text import has_text, label_text
 from newron.model import Classes, Column, Model, Schema
 from rules.networks import make_monk2, make_step
 
@@ -28,7 +28,7 @@ def feed(model, table):
     for i, column in enumerate(model.schema.columns):
         cells = [row[i] for row in table]
         if column.categories is not None and has_text(column.categories):
-            texts = ["(missing)" if x is None else tell_label(x) for x in cells]
+            texts = ["(missing)" if x is None else label_text(x) for x in cells]
             out[column.name] = np.array(texts, dtype=object)[:, None]
         else:
             out[column.name] = np.array([np.nan if x is None else x for x in cells], float)[:, None]
@@ -43,7 +43,7 @@ def ask(model, table, **settings):
 
 def tell(model):
     labels = model.output.labels
-    return [tell_label(label) for label in labels] if has_text(labels) else list(labels)
+    return [label_text(label) for label in labels] if has_text(labels) else list(labels)
 
 
 class TestEquality:

@@ -12,7 +12,7 @@ from exports.databases import open_duckdb, open_postgres, open_sqlite
 from newron.errors import InputError
 from newron.exports import export
 from newron.exports.dialects import DIALECTS
-from newron.exports.labels import has_text, tell_label
+from newron.exports.text import has_text, label_text
 from newron.model import Classes, Column
 from rules.networks import Wishes, make_monk2, make_rows, make_step
 from rules.networks import make_model as make_crisp
@@ -40,7 +40,7 @@ def ask(database, k, model, **settings):
 def tell(model):
     """Give the labels as a query tells them."""
     labels = model.output.labels
-    return [tell_label(label) for label in labels] if has_text(labels) else list(labels)
+    return [label_text(label) for label in labels] if has_text(labels) else list(labels)
 
 
 def check(case, names, rows, *, bits):

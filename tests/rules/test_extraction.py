@@ -105,8 +105,8 @@ def check_mutation(name, model, text):
     table = np.array([[np.nan if v is None else v for v in row.values()]], object)
     said, truth = rules.predict(table)[0], model.predict(table)[0]
     assert np.any(said != truth), f"{name}: {proof}\n{text}"
-    assert np.array_equal(proof.said[0], said), name
-    assert np.array_equal(proof.said[1], truth), name
+    assert np.array_equal(proof.predicted[0], said), name
+    assert np.array_equal(proof.predicted[1], truth), name
     rows = model.read(table).astype(float)
     wrong = differ(model, reader.follow(reading, model, rows), ask_network(model, rows))
     assert wrong.all(), f"{name}: {proof}\n{text}"

@@ -49,7 +49,7 @@ def check_counterexample(model, text, found):
     table = np.array([row], object)
     said = RuleSet.parse(text, model).predict(table)[0], model.predict(table)[0]
     assert said[0] != said[1], text
-    assert found.said == said
+    assert found.predicted == said
 
 
 @pytest.mark.parametrize("method", METHODS[1:])
@@ -300,7 +300,7 @@ def test_a_counterexample_is_a_row():
     text = "If age ≥ 54.5 and colour = blue and n = 2, then ill\nOtherwise well"
     found = prove(text, model)
     assert found.counterexample == {"age": None, "colour": "blue", "n": 2}
-    assert found.said == ("well", "ill")
+    assert found.predicted == ("well", "ill")
     assert "for age missing, colour = blue, n = 2 the rules say well, the network says ill" in str(
         found
     )

@@ -10,7 +10,8 @@ from newron import InputError, ModelError, NewronClassifier, NewronRegressor
 from newron.construct import from_rules
 from newron.model import Classes, Column, Schema
 from newron.rules.coverage import Coverage
-from newron.rules.scorecard import read_card, round_card
+from newron.rules.rounding import round_card
+from newron.rules.scorecard import read_card
 
 
 def make_table(n=600, seed=0):
@@ -31,7 +32,7 @@ def test_a_card_tells_its_network(fitted):
     card = fitted.scorecard()
     assert card.model is fitted.model_
     assert card.rules.proof
-    totals = [total for total, _ in card.list_risks()]
+    totals = [total for total, _ in card.list_probabilities()]
     assert totals == sorted(totals)
     text = str(card)
     assert text.startswith("Points for 1\n")
@@ -42,7 +43,7 @@ def test_a_card_tells_its_network(fitted):
 def test_whole_points(fitted):
     X, y = make_table(seed=1)
     card = fitted.scorecard(3, X, y)
-    sizes = [points for _, points in card.conditions]
+    sizes = [row.points for row in card.rows]
     assert sizes == sorted(sizes, key=lambda p: -abs(p))
     assert all(p.denominator == 1 and 1 <= abs(p) <= 3 for p in sizes)
     assert card.threshold.denominator == 1
@@ -59,14 +60,14 @@ def test_whole_points(fitted):
 def test_risks_are_the_probabilities_of_the_network(fitted):
     X, _ = make_table(seed=2)
     card = fitted.scorecard(4)
-    rules = dict(card.conditions)
+    rules = {row.text: row.points for row in card.rows}
     model = card.model
     # Totals by hand, from the texts of the conditions alone.
     totals = np.zeros(len(X))
     for text, points in rules.items():
         one = from_rules(f"If {text}, then yes\nOtherwise no", model.schema, Classes(("no", "yes")))
         totals += float(points) * (one.predict(X) == "yes")
-    risks = [card.tell_risk(Fraction(int(t))) for t in totals]
+    risks = [card.get_probability(Fraction(int(t))) for t in totals]
     assert np.allclose(risks, model.predict_proba(X)[:, 1])
     assert np.array_equal(model.predict(X), (totals >= float(card.threshold)).astype(int))
 

@@ -91,7 +91,7 @@ def test_classes_that_differ_by_a_last_nul_stay_apart():
     assert rules.predict([[1.0], [4.0]]).tolist() == ["a", "a\0"]
     swapped = prove('If x ≥ 3, then a\nOtherwise "a\\u0000"', model)
     assert swapped.equal is False
-    assert swapped.said == ("a\0", "a")
+    assert swapped.predicted == ("a\0", "a")
 
 
 @pytest.mark.parametrize("first", range(0, 400, 100))

@@ -38,7 +38,8 @@ from newron.formatting import format_count
 from newron.model import Classes, Model, processing_names
 from newron.rules import RuleSet, extract
 from newron.rules.coverage import cover_rows
-from newron.rules.scorecard import read_card, round_card
+from newron.rules.rounding import round_card
+from newron.rules.scorecard import read_card
 from newron.tables import EncodedTable, LabelledTable, Target, read_labelled
 from newron.training.recipe import RECIPES
 

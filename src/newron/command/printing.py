@@ -20,7 +20,7 @@ from newron.formatting import (
 from newron.model import Classes, Model
 from newron.rules.axis import Axis
 from newron.rules.body import Branch, DecisionList
-from newron.rules.node import Count, Literal, Node
+from newron.rules.node import Count
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
@@ -73,9 +73,10 @@ def _find_unit(weights: Sequence[Fraction]) -> Fraction:
 
 
 def write_card(card: ScoreCard) -> str:
-    """Write a card so that it can be read again as rules: its table of risks is a comment."""
-    comments = [*card.format_risks(), "", *str(card.rules.proof).splitlines()]
-    return "\n".join([card.to_text(), "", *(f"# {line}".rstrip() for line in comments), ""])
+    """Write a card so that it can be read again as rules: what totals mean is a comment."""
+    comments = f"{card.format_remarks()}\n\n{card.rules.proof}".splitlines()
+    lines = [card.to_text(remarks=False), "", *(f"# {line}".rstrip() for line in comments), ""]
+    return "\n".join(lines)
 
 
 def _print_card(console: Console, card: ScoreCard) -> None:
@@ -107,26 +108,14 @@ def _print_card(console: Console, card: ScoreCard) -> None:
 
 def _list_rows(card: ScoreCard) -> list[tuple[str, str, str]]:
     """Return column, condition and points of each line, the most points first."""
-    writer = Writer(card.axes, {})
-    terms = sorted(card.points.terms, key=lambda term: -abs(term.weights[0]))
     return [
         (
-            *_split(term.node, card.axes, writer),
-            format_fraction(term.weights[0] / card.unit, signed=True),
+            "" if row.column is None else quote(row.column),
+            row.condition,
+            format_fraction(row.points, signed=True),
         )
-        for term in terms
+        for row in card.rows
     ]
-
-
-def _split(node: Node, axes: Sequence[Axis], writer: Writer) -> tuple[str, str]:
-    """Return the name of a column, and the condition on it."""
-    text = writer.write(node)
-    if not isinstance(node, Literal):
-        return "", text
-    name = quote(axes[node.column].column.name)
-    if text.startswith(f"{name} "):
-        return name, text.removeprefix(f"{name} ")
-    return name, text.replace(f" {name} ", " … ", 1)  # 190 ≤ … < 236
 
 
 def _fit(text: str, width: int) -> str:
@@ -137,7 +126,7 @@ def _print_risks(console: Console, card: ScoreCard) -> None:
     """Print what totals mean, where there is space for it."""
     if console.width < WIDTH:
         return
-    risks = card.list_risks()
+    risks = card.list_probabilities()
     width = max(5, *(len(format_fraction(total)) + 2 for total, _ in risks))
     totals, percents = "", ""
     for total, risk in _thin(risks, card.threshold, (console.width - 14) // width):
@@ -246,18 +235,7 @@ def print_proof(console: Console, proof: Proof, what: str, agreement: str = "") 
     elif proof.equal is None:
         console.print_record("not proved", "; ".join(filter(None, [proof.note, agreement])) + ".")
     else:
-        console.print_record("refuted", _describe_difference(proof))
-
-
-def _describe_difference(proof: Proof) -> str:
-    """Return the input on which rules and network differ, and what they predict."""
-    values = [
-        f"{name} {'missing' if value is None else f'= {value}'}"
-        for name, value in (proof.counterexample or {}).items()
-    ]
-    rules, network = proof.said or ("", "")
-    row = ", ".join(values)
-    return f"for {row} the rules predict {rules}, the network predicts {network}."
+        console.print_record("refuted", proof.describe())
 
 
 # ---- charts ----

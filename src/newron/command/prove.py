@@ -70,6 +70,8 @@ def to_dict(proof: Proof) -> dict[str, object]:
         "size": proof.size,
         "seconds": round(proof.seconds, 4),
         "counterexample": proof.counterexample,
-        "said": None if proof.said is None else {"rules": proof.said[0], "network": proof.said[1]},
+        "said": None
+        if proof.predicted is None
+        else {"rules": proof.predicted[0], "network": proof.predicted[1]},
         "note": proof.note,
     }

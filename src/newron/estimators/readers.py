@@ -20,7 +20,7 @@ from newron.training.fitting import Data
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
     from newron.explanations.importance import Importance
-    from newron.exports.file import Export
+    from newron.exports import Export
     from newron.figures import Figure
     from newron.report import Origin
     from newron.rules.coverage import Coverage
@@ -91,7 +91,8 @@ class Readable:
         seconds : float
             How long to look for better points.
         """
-        from newron.rules.scorecard import read_card, round_card
+        from newron.rules.rounding import round_card
+        from newron.rules.scorecard import read_card
 
         check_is_fitted(self)
         if max_points is None:

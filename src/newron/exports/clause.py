@@ -22,8 +22,8 @@ from newron.exports.expression import (
     Parameter,
     Some,
 )
-from newron.exports.labels import has_text, tell_label
-from newron.exports.printing import turn_sign
+from newron.exports.infix import flip_sign
+from newron.exports.text import has_text, label_text
 from newron.formatting import format_label, format_number
 from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Column, Label
@@ -36,11 +36,11 @@ Bound = tuple[Node, int]
 
 # The loosest first.
 _OR, _AND, _COMPARE, _SUM, _PRODUCT, _SIGN, _ATOM = range(7)
-_MOST_DIGITS, _MOST_EXPONENT = 15, 22  # what every database reads as the number it is
+_MAX_DIGITS, _MAX_EXPONENT = 15, 22  # what every database reads as the number it is
 
 
 def open_sqlglot() -> Any:
-    """Give the tree of sqlglot."""
+    """Return the tree of sqlglot."""
     try:
         from sqlglot import exp
     except ImportError:
@@ -67,15 +67,15 @@ class Clauses:
     # ---- names, numbers, texts ----
 
     def name(self, text: str) -> Node:
-        """Give a column of the query."""
+        """Return a column of the query."""
         return self._exp.Column(this=self.quote(text))
 
     def quote(self, text: str) -> Node:
-        """Give a name of a table or a column, whatever is in it."""
+        """Return a name of a table or a column, whatever is in it."""
         return self._exp.Identifier(this=text, quoted=True)
 
     def cast(self, node: Node, kind: str = "double") -> Node:
-        """Give a node as numbers in double precision, or as another type."""
+        """Return a node as numbers in double precision, or as another type."""
         if kind not in self._types:  # they are parsed, which takes its time
             self._types[kind] = self._exp.DataType.build(kind)
         return self._exp.Cast(this=node, to=self._types[kind].copy())
@@ -84,7 +84,7 @@ class Clauses:
         """Write a number, not a negative one, so that it is read as the same number."""
         text = format_number(value)
         digits = text.split("e")[0].replace(".", "").strip("0")
-        long = len(digits) > _MOST_DIGITS
+        long = len(digits) > _MAX_DIGITS
         if self._dialect.rounds_literals and (long or _is_far(value)):
             return self._write_exactly(value)
         if "e" not in text and long:
@@ -107,7 +107,7 @@ class Clauses:
     def write_label(self, label: Label, *, as_text: bool = False) -> Node:
         """Write a category or a class."""
         if isinstance(label, str) or as_text:
-            text = label if isinstance(label, str) else tell_label(label)
+            text = label if isinstance(label, str) else label_text(label)
             wide = self._dialect.collation is not None
             return self._exp.National(this=text) if wide else self._exp.Literal.string(text)
         if isinstance(label, bool):
@@ -118,7 +118,7 @@ class Clauses:
     # ---- columns of the table ----
 
     def read_column(self, i: int) -> Node:
-        """Give a column of the table as the query reads it."""
+        """Return a column of the table as the query reads it."""
         column = self._columns[i]
         node = self.name(column.name)
         if column.categories is None:
@@ -147,12 +147,12 @@ class Clauses:
         """Print an expression."""
         return self._print(node)[0]
 
-    def _wrap(self, bound: Bound, least: int) -> Node:
+    def _wrap(self, bound: Bound, min_level: int) -> Node:
         printed, level = bound
-        return printed if level >= least else self._exp.Paren(this=printed)
+        return printed if level >= min_level else self._exp.Paren(this=printed)
 
-    def _bind(self, node: Expression, least: int) -> Node:
-        return self._wrap(self._print(node), least)
+    def _bind(self, node: Expression, min_level: int) -> Node:
+        return self._wrap(self._print(node), min_level)
 
     def _print(self, node: Expression) -> Bound:
         if isinstance(node, Number):
@@ -180,11 +180,11 @@ class Clauses:
         return self._exp.Case(ifs=ifs, default=value(node.otherwise))
 
     def _print_lookup(self, node: Lookup) -> Node:
-        """Print the categories of each value; the last one is said of all others."""
+        """Print the categories of each value; the last one is that of all others."""
         groups: dict[float, list[int]] = {}
-        for place, value in enumerate(node.values):
+        for k, value in enumerate(node.values):
             if value != node.otherwise:
-                groups.setdefault(value, []).append(place)
+                groups.setdefault(value, []).append(k)
         otherwise = Number(node.otherwise)
         branches = [(OneOf(node.column, tuple(g)), Number(value)) for value, g in groups.items()]
         if not branches:
@@ -220,9 +220,9 @@ class Clauses:
         first, *rest = node.arguments
         total = self._bind(first, _SUM)
         for part in rest:
-            minus, turned = node.name == "-", turn_sign(part)
-            if turned is not None:  # a + -2 * b is told as a - 2 * b
-                part, minus = turned, not minus
+            minus, flipped = node.name == "-", flip_sign(part)
+            if flipped is not None:  # a + -2 * b is written as a - 2 * b
+                part, minus = flipped, not minus
             kind = self._exp.Sub if minus else self._exp.Add
             total = kind(this=total, expression=self._bind(part, _PRODUCT))
         return total
@@ -253,9 +253,9 @@ class Clauses:
             total = kind(this=total, expression=self._wrap(self._ask(part), level + 1))
         return total, level
 
-    def _ask_members(self, i: int, places: Sequence[int]) -> Node:
+    def _ask_members(self, i: int, categories: Sequence[int]) -> Node:
         labels = self._columns[i].categories or ()
-        literals = [self.write_label(labels[k], as_text=has_text(labels)) for k in places]
+        literals = [self.write_label(labels[k], as_text=has_text(labels)) for k in categories]
         name = self.name(self._names[i])
         if len(literals) == 1:
             return self._exp.EQ(this=name, expression=literals[0])
@@ -285,16 +285,16 @@ class Clauses:
         return self._exp.Between(this=total, low=low, high=high)
 
     def count(self, node: Condition) -> Node:
-        """Give 1 where a condition holds, and 0 where it does not."""
+        """Return 1 where a condition holds, and 0 where it does not."""
         return self.print_case(Choice(((node, Number(1.0)),), Number(0.0)), self.print)
 
 
 def _is_far(value: float) -> bool:
-    return value != 0.0 and not 10.0**-_MOST_EXPONENT <= value <= 10.0**_MOST_EXPONENT
+    return value != 0.0 and not 10.0**-_MAX_EXPONENT <= value <= 10.0**_MAX_EXPONENT
 
 
 def _is_double(node: Expression) -> bool:
-    """Tell whether an expression is printed as numbers in double precision."""
+    """Return whether an expression is printed as numbers in double precision."""
     if isinstance(node, Call):
         return node.name in ("EXP", "ldexp") or any(map(_is_double, node.arguments))
     return not isinstance(node, Number)

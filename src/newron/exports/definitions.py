@@ -55,7 +55,7 @@ def _parameters(names: str) -> list[Parameter]:
 
 
 def _polynomial(variable: Expression, factors: Sequence[float]) -> Expression:
-    """Give a polynomial by Horner's rule, the highest power first."""
+    """Return a polynomial by Horner's rule, the highest power first."""
     total: Expression = Number(factors[0])
     for factor in factors[1:]:
         total = add(call("*", total, variable), Number(factor))
@@ -145,7 +145,7 @@ DEFINITIONS = {
 
 
 def _shift(x: Expression, w: float, b: float) -> Expression:
-    """Give w (x - b)."""
+    """Return w (x - b)."""
     return multiply(Number(w), subtract(x, Number(b)))
 
 
@@ -190,7 +190,7 @@ _ACTIVATIONS: dict[str, Callable[[Expression], Expression]] = {
 def make_function(
     processing: str, x: Expression, w: Sequence[float], b: Sequence[float]
 ) -> Expression:
-    """Give h(x) of a processing function."""
+    """Return h(x) of a processing function."""
     if processing not in _FUNCTIONS:
         known = ", ".join(_FUNCTIONS)
         raise ModelError(
@@ -201,12 +201,12 @@ def make_function(
 
 
 def activate(activation: str, x: Expression) -> Expression:
-    """Give f(x) of an activation."""
+    """Return f(x) of an activation."""
     return _ACTIVATIONS[activation](x)
 
 
 def collect_definitions(nodes: Iterable[Expression | Condition]) -> list[Definition]:
-    """Give the definitions that some expressions use, each after those it uses itself."""
+    """Return the definitions that some expressions use, each after those it uses itself."""
     found: dict[str, Definition] = {}
 
     def visit(name: str) -> None:

@@ -18,12 +18,12 @@ class Dialect:
     name : str
         As sqlglot calls it.
     materialized : bool
-        Whether it must be told to compute a common table expression once; it would otherwise
-        put the expressions in place, wherever they are read.
+        Whether a common table expression must be marked to be computed once; otherwise its
+        expressions would be put in place wherever they are read.
     overflows, underflows : bool
         Whether it raises an error where a product is too large, or too small.
     skips_nulls : bool
-        Whether its GREATEST leaves out NULL; sqlglot wants to know.
+        Whether its GREATEST leaves out NULL; sqlglot must know.
     text : str
         The type of texts.
     collation : str, optional
@@ -64,7 +64,7 @@ _OTHER_NAMES = {"postgresql": "postgres", "sqlserver": "tsql", "mssql": "tsql"}
 
 
 def find_dialect(name: str) -> Dialect:
-    """Give the database of this name."""
+    """Return the database of this name."""
     chosen = DIALECTS.get(_OTHER_NAMES.get(name, name))
     if chosen is None:
         raise InputError(f"expected a dialect among {', '.join(DIALECTS)}, got {name!r}")

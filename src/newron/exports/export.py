@@ -3,25 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
 
 from newron.errors import InputError
 from newron.exports.c import print_c
-from newron.exports.file import Export
 from newron.exports.javascript import print_javascript
 from newron.exports.onnx import print_onnx
 from newron.exports.program import make_program
 from newron.exports.python import print_python
-from newron.exports.reading import read_rules
+from newron.exports.rule_program import make_rule_program
 from newron.exports.sql import print_sql
+from newron.model.file import write_whole
 from newron.model.model import Model
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
-__all__ = ["TARGETS", "export"]
+__all__ = ["TARGETS", "Export", "export"]
 
 _SUFFIXES = {"javascript": ".js", "python": ".py", "c": ".h", "sql": ".sql", "onnx": ".onnx"}
 _PRINTERS = {"javascript": print_javascript, "python": print_python, "c": print_c}
 TARGETS = tuple(_SUFFIXES)
+"""The languages that a model can be exported to."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A model in another language.
+
+    Attributes
+    ----------
+    content : bytes
+        What a file of it holds.
+    target : str
+        "javascript", "python", "c", "sql" or "onnx".
+
+    Examples
+    --------
+    >>> Export(b"SELECT 1;", "sql").text
+    'SELECT 1;'
+    """
+
+    content: bytes
+    target: str
+
+    @property
+    def suffix(self) -> str:
+        """How such files are named: ".js", ".py", ".h", ".sql" or ".onnx"."""
+        return _SUFFIXES[self.target]
+
+    @property
+    def text(self) -> str:
+        """The content as text; an ONNX graph has none."""
+        if self.target == "onnx":
+            raise InputError("expected a target that is text, got onnx; use content or save(path)")
+        return self.content.decode("utf-8")
+
+    def __str__(self) -> str:
+        return repr(self) if self.target == "onnx" else self.text
+
+    def __repr__(self) -> str:
+        return f"<Export: {self.target}, {len(self.content)} bytes>"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file; it appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        write_whole(self.content, path)
 
 
 def export(
@@ -35,24 +86,24 @@ def export(
     keep: Sequence[str] = (),
     exact: bool = True,
 ) -> Export:
-    """Give a model in another language.
+    """Return a model in another language, which predicts the same.
 
     Parameters
     ----------
     model : Model
     to : {"javascript", "python", "c", "sql", "onnx"}
     name : str, optional
-        What the model is called; "model" by default.
+        The name of the model; "model" by default.
     rules : bool or RuleSet
-        Whether the rules of a crisp network come along, so that the export can tell which of
+        Whether the rules of a crisp network come along, so that the export has which of
         them decides; rules that are at hand need not be found again. SQL is then made of the
         rules alone.
     dialect : str, optional
         For SQL the database: "duckdb" by default, "postgres", "sqlite", "spark", "bigquery",
         "snowflake" or "tsql".
     table : str or sequence of str, optional
-        For SQL the table that is read, "data" by default. Dots part the names of a catalog, a
-        schema and a table; a sequence of names is taken as it is.
+        For SQL the table that is read, "data" by default. Dots separate the names of a catalog,
+        a schema and a table; a sequence of names is taken as it is.
     keep : sequence of str
         For SQL the columns of the table that the result has, too: such as its key.
     exact : bool
@@ -64,29 +115,38 @@ def export(
     -------
     Export
         ``export.text``, or ``export.save(path)``.
+
+    Examples
+    --------
+    >>> from newron import Model
+    >>> from newron.model import Classes, Column, Layer, Schema
+    >>> step = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[38.0]], centre=[0.5])
+    >>> model = Model(Schema((Column("fever", 35.0, 42.0),)), [step], Classes(("well", "ill")))
+    >>> code = {}
+    >>> exec(export(model, "python").text, code)
+    >>> code["predict"]({"fever": 39.2})
+    'ill'
     """
     if to not in TARGETS:
         raise InputError(f"expected a target among {', '.join(TARGETS)}, got {to!r}")
     if to != "sql" and (dialect is not None or table is not None or keep or not exact):
         raise InputError(f"dialect, table, keep and exact are for SQL, got them for {to}")
-    called = "model" if name is None else name
-    reading = None if rules is False else read_rules(model, _find_rules(model, rules))
+    title, rule_program = "model" if name is None else name, None
+    if rules is not False:
+        found = extract(model) if isinstance(rules, bool) else rules
+        rule_program = make_rule_program(model, found)
     program = make_program(model)
     if to == "onnx":
-        return Export(print_onnx(program, called, reading), to, _SUFFIXES[to])
+        return Export(print_onnx(program, title, rule_program), to)
     if to != "sql":
-        return Export(_PRINTERS[to](program, called, reading).encode(), to, _SUFFIXES[to])
+        return Export(_PRINTERS[to](program, title, rule_program).encode(), to)
     text = print_sql(
         program,
-        called,
-        reading,
+        title,
+        rule_program,
         dialect="duckdb" if dialect is None else dialect,
         table="data" if table is None else table,
         keep=keep,
         exact=exact,
     )
-    return Export(text.encode(), to, _SUFFIXES[to])
-
-
-def _find_rules(model: Model, rules: bool | RuleSet) -> RuleSet:
-    return extract(model) if isinstance(rules, bool) else rules
+    return Export(text.encode(), to)

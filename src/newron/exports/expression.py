@@ -195,12 +195,12 @@ def add(*parts: Expression) -> Expression:
 
 
 def subtract(left: Expression, right: Expression) -> Expression:
-    """Give left - right."""
+    """Return left - right."""
     return left if right == ZERO else call("-", left, right)
 
 
 def multiply(left: Expression, right: Expression) -> Expression:
-    """Give left * right."""
+    """Return left * right."""
     if left == ONE:
         return right
     if right == ONE:
@@ -209,22 +209,22 @@ def multiply(left: Expression, right: Expression) -> Expression:
 
 
 def divide(left: Expression, right: Expression) -> Expression:
-    """Give left / right."""
+    """Return left / right."""
     return left if right == ONE else call("/", left, right)
 
 
 def negate(part: Expression) -> Expression:
-    """Give -part."""
+    """Return -part."""
     return Number(-part.value) if isinstance(part, Number) else call("negate", part)
 
 
 def least(*parts: Expression) -> Expression:
-    """Give the least of some numbers."""
+    """Return the least of some numbers."""
     return parts[0] if len(parts) == 1 else call("min", *parts)
 
 
 def greatest(*parts: Expression) -> Expression:
-    """Give the greatest of some numbers."""
+    """Return the greatest of some numbers."""
     return parts[0] if len(parts) == 1 else call("max", *parts)
 
 
@@ -237,7 +237,7 @@ def bound(part: Expression, limit: float) -> Expression:
 
 
 def list_parts(node: Expression | Condition) -> tuple[Expression | Condition, ...]:
-    """Give what a node is made of."""
+    """Return what a node is made of."""
     if isinstance(node, Call):
         return node.arguments
     if isinstance(node, Choice):
@@ -248,7 +248,7 @@ def list_parts(node: Expression | Condition) -> tuple[Expression | Condition, ..
 
 
 def walk(node: Expression | Condition) -> Iterator[Expression | Condition]:
-    """Give a node and all that is inside it."""
+    """Return a node and all that is inside it."""
     yield node
     for part in list_parts(node):
         yield from walk(part)

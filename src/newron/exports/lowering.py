@@ -1,4 +1,4 @@
-"""A program as lines that SQL can say: no functions but those of every database.
+"""A program as lines of SQL: no functions but those of every database.
 
 Each line has a name and reads columns and earlier lines. What is read twice gets a
 line of its own.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from newron.exports.definitions import DEFINITIONS, collect_definitions
+from newron.exports.dialects import Dialect
 from newron.exports.expression import (
     ONE,
     ZERO,
@@ -36,15 +37,15 @@ from newron.exports.expression import (
     negate,
 )
 from newron.exports.magnitude import LARGEST, SMALLEST, Magnitudes
-from newron.exports.naming import Names
 from newron.exports.program import Program
+from newron.exports.text import Names
 from newron.model.processing import get_processing
 
-__all__ = ["Block", "Habits", "Line", "Lowering", "lower_program", "read_names"]
+__all__ = ["Block", "Line", "Lowering", "lower_program", "read_names"]
 
-_MOST_COLUMNS = 100  # functions that get columns of their own at a time
-_MOST_FACTORS = 10  # and parts of a sum: databases do not nest very deep
-_MOST_PARTS = 50
+_MAX_COLUMNS = 100  # functions that get columns of their own at a time
+_MAX_FACTORS = 10  # and parts of a sum: databases do not nest very deep
+_MAX_PARTS = 50
 _LIMIT = 708.0
 _LARGEST = 1e100
 _TINY = 1e-100  # e to a power of this size is 1
@@ -68,39 +69,24 @@ class Block:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True)
-class Habits:
-    """What a database does, and what is wished.
-
-    Parameters
-    ----------
-    exact : bool
-        e to a power by the model's own operations, or by the database's function.
-    overflows, underflows : bool
-        Whether it raises an error where a product is too large, or too small.
-    """
-
-    exact: bool
-    overflows: bool
-    underflows: bool
-
-
-def lower_program(program: Program, names: Names, habits: Habits) -> tuple[list[Block], Lowering]:
-    """Give the blocks of a program up to its scores, and what can lower the rest."""
-    lowering, layers = Lowering(names, habits), program.model.layers
+def lower_program(
+    program: Program, names: Names, dialect: Dialect, *, exact: bool
+) -> tuple[list[Block], Lowering]:
+    """Return the blocks of a program up to its scores, and what can lower the rest."""
+    lowering, layers = Lowering(names, dialect), program.model.layers
     blocks: list[Block] = []
     if program.ranks:
         blocks += lowering.lower_block("ranks", program.ranks)
     for number, stage in enumerate(program.stages, 1):
-        # A condition on a neuron may ask for the very value that it has: no rounding there.
+        # A condition on a neuron may compare with the very value that it has: no rounding there.
         crisp = any(get_processing(layer.processing).crisp for layer in layers[number:])
-        lowering.set_exact(habits.exact or crisp)
+        lowering.exact = exact or crisp
         functions = stage.functions
-        if len(functions) > _MOST_COLUMNS and not collect_definitions(_list(functions)):
-            lowering.place(functions)
+        if len(functions) > _MAX_COLUMNS and not collect_definitions(_list(functions)):
+            lowering.inline(functions)
         else:  # some at a time: no database has columns for the steps of all
-            for first in range(0, len(functions), _MOST_COLUMNS):
-                part = functions[first : first + _MOST_COLUMNS]
+            for first in range(0, len(functions), _MAX_COLUMNS):
+                part = functions[first : first + _MAX_COLUMNS]
                 blocks += lowering.lower_block(f"functions_{number}", part)
         if number < len(program.stages):
             blocks += lowering.lower_block(f"neurons_{number}", stage.neurons, stage.products)
@@ -116,20 +102,22 @@ def _list(steps: tuple[Step, ...]) -> list[Expression]:
 class Lowering:
     """Lowers steps one after another."""
 
-    def __init__(self, names: Names, habits: Habits) -> None:
+    def __init__(self, names: Names, dialect: Dialect) -> None:
+        self.exact = True
+        """Whether e to a power is computed by the model's own operations."""
         self._names = names
-        self._habits = habits
+        self._dialect = dialect
         self._magnitudes = Magnitudes()
-        self._placed: dict[Key, Expression] = {}  # what is written where it is read
+        self._inlined: dict[Key, Expression] = {}  # what is written where it is read
         self._ready: dict[Key, Expression] = {}
         self._lines: list[Line] = []
         self._base = ""
 
-    def place(self, steps: tuple[Step, ...]) -> None:
+    def inline(self, steps: tuple[Step, ...]) -> None:
         """Take in steps that are written where they are read."""
         for step in steps:
             self._magnitudes.learn(step.key, step.expression)
-            self._placed[step.key] = step.expression
+            self._inlined[step.key] = step.expression
 
     def lower_block(
         self, name: str, steps: tuple[Step, ...], products: tuple[Step, ...] = ()
@@ -154,21 +142,17 @@ class Lowering:
         self._base = _name_step(step.key)
         lowered = self.lower(step.expression)
         self._magnitudes.learn(step.key, step.expression)
-        named = step.key.number % _MOST_FACTORS == _MOST_FACTORS - 1
+        named = step.key.number % _MAX_FACTORS == _MAX_FACTORS - 1
         self._ready[step.key] = self._name(lowered, "") if named else lowered
 
     def read(self, key: Key) -> Expression:
-        """Give what a step has been lowered to."""
+        """Return what a step has been lowered to."""
         return self._ready[key]
-
-    def set_exact(self, exact: bool) -> None:
-        """Write e to a power by the model's own operations from now on, or by the database's."""
-        self._habits = replace(self._habits, exact=exact)
 
     # ---- expressions ----
 
     def lower(self, node: Expression) -> Expression:
-        """Give an expression over columns and lines."""
+        """Return an expression over columns and lines."""
         if isinstance(node, Value):
             return self._lower_value(node.key)
         if isinstance(node, Choice):
@@ -180,7 +164,7 @@ class Lowering:
         if key in self._ready:
             return self._ready[key]
         before, self._base = self._base, _name_step(key)
-        lowered = self.lower(self._placed[key])
+        lowered = self.lower(self._inlined[key])
         self._base = before
         return lowered
 
@@ -202,18 +186,18 @@ class Lowering:
         if node.name in ("*", "/"):
             return self._multiply(node)
         parts = tuple(self.lower(part) for part in node.arguments)
-        return self._fold(node.name, parts) if len(parts) > _MOST_PARTS else Call(node.name, parts)
+        return self._fold(node.name, parts) if len(parts) > _MAX_PARTS else Call(node.name, parts)
 
     def _fold(self, name: str, parts: tuple[Expression, ...]) -> Expression:
         """Take a few parts at a time, in their order."""
-        total = Call(name, parts[:_MOST_PARTS])
-        for first in range(_MOST_PARTS, len(parts), _MOST_PARTS - 1):
+        total = Call(name, parts[:_MAX_PARTS])
+        for first in range(_MAX_PARTS, len(parts), _MAX_PARTS - 1):
             so_far = self._name(total, "part")
-            total = Call(name, (so_far, *parts[first : first + _MOST_PARTS - 1]))
+            total = Call(name, (so_far, *parts[first : first + _MAX_PARTS - 1]))
         return total
 
     def _name(self, expression: Expression, suffix: str) -> Expression:
-        """Give an expression a line, unless it has a name already."""
+        """Return an expression a line, unless it has a name already."""
         if isinstance(expression, Input | Parameter | Number):
             return expression
         name = self._names.take(f"{self._base}_{suffix}" if suffix else self._base)
@@ -226,10 +210,10 @@ class Lowering:
         parts = [self.lower(part) for part in node.arguments]
         whole = self._magnitudes.measure(node)
         factor = node.arguments[0]
-        if self._habits.overflows and whole.ceiling > LARGEST and isinstance(factor, Number):
+        if self._dialect.overflows and whole.ceiling > LARGEST and isinstance(factor, Number):
             # Whatever reads the product is saturated long before.
             parts[1] = bound(parts[1], 1e300 / abs(factor.value))
-        if not self._habits.underflows or whole.floor > SMALLEST:
+        if not self._dialect.underflows or whole.floor > SMALLEST:
             return Call(node.name, tuple(parts))
         if node.name == "/" or isinstance(factor, Number):
             return self._scale(node.name, parts)
@@ -266,7 +250,7 @@ class Lowering:
 
     def _define(self, name: str, argument: Expression) -> Expression:
         """Put a function in place."""
-        if not self._habits.exact:
+        if not self.exact:
             return self._approximate(name, argument)
         x = self._name(argument, "z")
         known: dict[str, Expression] = {"x": x}
@@ -295,7 +279,7 @@ class Lowering:
     def _clamp(self, x: Expression) -> Expression:
         """Keep an exponent within what e can be raised to."""
         inside = bound(x, _LIMIT)
-        if not self._habits.underflows:
+        if not self._dialect.underflows:
             return inside
         # A square of less than 1e-300 would be too small; e to it is 1 in either case.
         return Choice(((Compare("<", call("abs", x), Number(_TINY)), ZERO),), inside)
@@ -325,7 +309,7 @@ def _rename(node: Condition, known: dict[str, Expression]) -> Condition:
 
 
 def _find_vanishing(name: str, constant: float) -> float:
-    """Give the largest number whose product with a constant, or quotient by it, is 0."""
+    """Return the largest number whose product with a constant, or quotient by it, is 0."""
     edge = Fraction(1, 2**1075)  # half of the smallest number
     limit = float(edge * Fraction(constant) if name == "/" else edge / Fraction(constant))
 
@@ -349,7 +333,7 @@ def _name_score(key: Key, n: int) -> str:
 
 
 def read_names(node: Expression | Condition) -> set[str]:
-    """Give the names of the lines that an expression reads."""
+    """Return the names of the lines that an expression reads."""
     if isinstance(node, Parameter):
         return {node.name}
     return set().union(*(read_names(part) for part in list_parts(node)), set())
@@ -360,12 +344,11 @@ def _arrange(name: str, lines: list[Line]) -> Iterator[Block]:
     depth: dict[str, int] = {}
     blocks: list[list[Line]] = []
     for line in lines:
-        place = max(
-            (depth[other] + 1 for other in read_names(line.expression) if other in depth), default=0
-        )
-        depth[line.name] = place
-        if place == len(blocks):
+        earlier = [depth[other] for other in read_names(line.expression) if other in depth]
+        level = max(earlier, default=-1) + 1
+        depth[line.name] = level
+        if level == len(blocks):
             blocks.append([])
-        blocks[place].append(line)
+        blocks[level].append(line)
     for number, block in enumerate(blocks, 1):
         yield Block(f"{name}_{number}", tuple(block))

@@ -58,7 +58,7 @@ class Magnitudes:
         self._known[key] = self.measure(expression)
 
     def measure(self, node: Expression) -> Magnitude:
-        """Give the magnitude of an expression."""
+        """Return the magnitude of an expression."""
         if isinstance(node, Number):
             return _cover([node.value])
         if isinstance(node, Lookup):
@@ -88,7 +88,7 @@ class Magnitudes:
 
 
 def _measure_difference(node: Call) -> float:
-    """Give the least size of a sum: a value is not nearer to a constant than its neighbours."""
+    """Return the least size of a sum: a value is not nearer to a constant than its neighbours."""
     sizes = [abs(part.value) for part in node.arguments if isinstance(part, Number)]
     apart = len(node.arguments) == 2 and len(sizes) == 1
     return max(sizes[0] * _APART, SMALLEST) if apart else SMALLEST

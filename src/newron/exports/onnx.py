@@ -34,10 +34,9 @@ from newron.exports.expression import (
     Value,
     walk,
 )
-from newron.exports.labels import has_text, tell_label
-from newron.exports.naming import Names
 from newron.exports.program import Program
-from newron.exports.reading import Reading
+from newron.exports.rule_program import RuleProgram
+from newron.exports.text import Names, has_text, label_text
 from newron.model.network import LARGEST_INPUT
 from newron.model.output import Classes
 from newron.model.schema import Column, Label
@@ -58,12 +57,12 @@ _SIGNS = {
 _LEAST_POWER = -1022
 
 
-def print_onnx(program: Program, name: str, reading: Reading | None = None) -> bytes:
-    """Give the bytes of a graph; with rules it tells which of them hold, and which decides."""
+def print_onnx(program: Program, name: str, rules: RuleProgram | None = None) -> bytes:
+    """Return the bytes of a graph; with rules it has which of them hold, and which decides."""
     onnx = _open_onnx()
     _check_names(program)
     graph = _Graph(onnx, program)
-    outputs = graph.make_outputs(reading)
+    outputs = graph.make_outputs(rules)
     functions = collect_definitions(program.expressions)
     helper = onnx.helper
     made = helper.make_model(
@@ -78,10 +77,10 @@ def print_onnx(program: Program, name: str, reading: Reading | None = None) -> b
         producer_name="newron",
         producer_version=__version__,
     )
-    told = {"name": name, "newron": __version__, "fingerprint": program.model.fingerprint}
-    if reading is not None:
-        told |= {"rules": reading.text, "proof": reading.proof}
-    helper.set_model_props(made, told)
+    properties = {"name": name, "newron": __version__, "fingerprint": program.model.fingerprint}
+    if rules is not None:
+        properties |= {"rules": rules.text, "proof": rules.proof}
+    helper.set_model_props(made, properties)
     onnx.checker.check_model(made)
     content: bytes = made.SerializeToString(deterministic=True)
     return content
@@ -111,7 +110,7 @@ def _is_text(label: Label) -> bool:
 
 
 class _Nodes(ABC):
-    """Makes the nodes of a graph or of a function in it; values are told by their names."""
+    """Makes the nodes of a graph or of a function in it; values go by their names."""
 
     def __init__(self, onnx: Any, taken: Sequence[str] = ()) -> None:
         self.onnx = onnx
@@ -120,30 +119,30 @@ class _Nodes(ABC):
         self._constants: dict[tuple[str, bytes, tuple[int, ...]], str] = {}
 
     def apply(
-        self, operation: str, *inputs: str, wish: str = "v", domain: str = "", **more: Any
+        self, operation: str, *inputs: str, name: str = "v", domain: str = "", **more: Any
     ) -> str:
         """Add a node; give the name of its result."""
-        out = self._names.take(wish)
+        out = self._names.take(name)
         node = self.onnx.helper.make_node(operation, inputs, [out], domain=domain, **more)
         self.nodes.append(node)
         return out
 
     def hold(self, array: NDArray[Any]) -> str:
-        """Give the name of a constant."""
+        """Return the name of a constant."""
         key = (array.dtype.str, b"" if array.dtype == object else array.tobytes(), array.shape)
         if array.dtype == object or key not in self._constants:
             tensor = self.onnx.numpy_helper.from_array(array)
-            self._constants[key] = self.apply("Constant", wish="c", value=tensor)
+            self._constants[key] = self.apply("Constant", name="c", value=tensor)
         return self._constants[key]
 
     def hold_number(self, value: float) -> str:
-        """Give the name of a number in double precision."""
+        """Return the name of a number in double precision."""
         return self.hold(np.array([value], np.float64))
 
     # ---- expressions ----
 
     def print(self, node: Expression) -> str:
-        """Give the name of the value of an expression."""
+        """Return the name of the value of an expression."""
         if isinstance(node, Number):
             return self.hold_number(node.value)
         if isinstance(node, Choice):
@@ -157,11 +156,11 @@ class _Nodes(ABC):
 
     @abstractmethod
     def find(self, node: Expression) -> str:
-        """Give the name of a column, of an earlier value, or of a parameter."""
+        """Return the name of a column, of an earlier value, or of a parameter."""
 
     @abstractmethod
     def find_powers(self) -> str:
-        """Give the name of the powers of two."""
+        """Return the name of the powers of two."""
 
     def _print_call(self, node: Call) -> str:
         parts = [self.print(part) for part in node.arguments]
@@ -178,7 +177,7 @@ class _Nodes(ABC):
 
     def _scale(self, x: str, n: str) -> str:
         """Multiply by a power of two, which is looked up: a runtime's own may be rounded."""
-        # What is computed of a gap is not chosen, but must not look beside the table.
+        # What is computed of a missing value is not chosen, but must not look beside the table.
         n = self.apply("Where", self.apply("IsNaN", n), self.hold_number(0.0), n)
         place = self.apply("Sub", n, self.hold_number(_LEAST_POWER))
         place = self.apply("Cast", place, to=self._type("INT64"))
@@ -188,7 +187,7 @@ class _Nodes(ABC):
         return int(getattr(self.onnx.TensorProto, name))
 
     def ask(self, node: Condition) -> str:
-        """Give the name of a condition."""
+        """Return the name of a condition."""
         assert isinstance(node, Compare)  # noqa: S101 - definitions have no other
         return self.apply(_SIGNS[node.sign], self.print(node.left), self.print(node.right))
 
@@ -213,11 +212,11 @@ class _Function(_Nodes):
 
 
 def _define(onnx: Any, one: Definition) -> Any:
-    """Give a definition as a function of the model."""
+    """Return a definition as a function of the model."""
     body = _Function(onnx)
     for name, line in one.lines:
         body.learn(name, body.print(line))
-    body.apply("Identity", body.print(one.result), wish="y")
+    body.apply("Identity", body.print(one.result), name="y")
     imports = [onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid(_DOMAIN, 1)]
     result = body.nodes[-1].output[0]
     return onnx.helper.make_function(
@@ -245,10 +244,10 @@ class _Graph(_Nodes):
         return self._type("STRING" if text else "DOUBLE")
 
     def _make_zeros(self) -> str:
-        """Give a zero for each row: what is constant is added to it."""
+        """Return a zero for each row: what is constant is added to it."""
         shape = self.apply("Shape", self._columns[0].name)
         zero = self.onnx.numpy_helper.from_array(np.zeros(1))
-        return self.apply("ConstantOfShape", shape, wish="zeros", value=zero)
+        return self.apply("ConstantOfShape", shape, name="zeros", value=zero)
 
     # ---- columns ----
 
@@ -266,7 +265,7 @@ class _Graph(_Nodes):
         return self.hold(powers)
 
     def _read_column(self, i: int) -> str:
-        """Give a column as numbers: NaN where missing, or the places of categories."""
+        """Return a column as numbers: NaN where missing, or the places of categories."""
         if i not in self._read:
             column = self._columns[i]
             if column.categories is None:
@@ -281,14 +280,14 @@ class _Graph(_Nodes):
         return self.apply("Where", inside, name, nan)
 
     def _read_places(self, name: str, labels: Sequence[Label]) -> str:
-        """Give the places of categories; one more for what is missing."""
+        """Return the places of categories; one more for what is missing."""
         n = len(labels)
         if has_text(labels):
             return self.apply(
                 "LabelEncoder",
                 name,
                 domain="ai.onnx.ml",
-                keys_strings=[tell_label(label) for label in labels],
+                keys_strings=[label_text(label) for label in labels],
                 values_int64s=list(range(n)),
                 default_int64=n,
             )
@@ -302,7 +301,7 @@ class _Graph(_Nodes):
         return self.apply("Cast", place, to=self._type("INT64"))
 
     def ask(self, node: Condition) -> str:
-        """Give the name of a condition, also of one that asks columns."""
+        """Return the name of a condition, also of one that asks columns."""
         if isinstance(node, Compare):
             return super().ask(node)
         if isinstance(node, IsMissing):
@@ -336,7 +335,7 @@ class _Graph(_Nodes):
 
     # ---- outputs ----
 
-    def make_outputs(self, reading: Reading | None) -> list[Any]:
+    def make_outputs(self, rules: RuleProgram | None) -> list[Any]:
         """Add all nodes; give the outputs."""
         program, output = self._program, self._program.model.output
         for step in program.steps:
@@ -353,22 +352,21 @@ class _Graph(_Nodes):
             outputs.append(self._give("label", label, kind))
             outputs.append(self._give("probabilities", shares, "DOUBLE", len(output.labels)))
             outputs.append(self._give("scores", scores, "DOUBLE", output.n_scores))
-        return outputs if reading is None else [*outputs, *self._make_rules(reading)]
+        return outputs if rules is None else [*outputs, *self._make_rules(rules)]
 
-    def _make_rules(self, reading: Reading) -> list[Any]:
-        """Give which rules hold, and where one decides its place; -1 outside the domain."""
-        asked = [self._ask_rows(rule.condition) for rule in reading.rules]
-        decides = reading.default is not None
-        if decides:
-            asked.append(self._ask_rows(AllOf(())))
-        if not asked:
+    def _make_rules(self, rules: RuleProgram) -> list[Any]:
+        """Return which rules hold, and where one decides its place; -1 outside the domain."""
+        holds = [self._ask_rows(rule.condition) for rule in rules.rules]
+        if rules.decides:
+            holds.append(self._ask_rows(AllOf(())))
+        if not holds:
             return []
-        outputs = [self._give("holds", self._join(asked), "BOOL", len(asked))]
-        if decides:
-            marks = self.apply("Cast", self._join(asked), to=self._type("INT32"))
+        outputs = [self._give("holds", self._join(holds), "BOOL", len(holds))]
+        if rules.decides:
+            marks = self.apply("Cast", self._join(holds), to=self._type("INT32"))
             first = self.apply("ArgMax", marks, axis=1, keepdims=1)
             outside = self.hold(np.array([-1], np.int64))
-            rule = self.apply("Where", self._ask_rows(reading.inside), first, outside)
+            rule = self.apply("Where", self._ask_rows(rules.inside), first, outside)
             outputs.append(self._give("rule", self._squeeze(rule), "INT64"))
         return outputs
 
@@ -378,7 +376,7 @@ class _Graph(_Nodes):
         return self.apply("And", every, self.ask(condition))
 
     def _spread(self, expression: Expression) -> str:
-        """Give the value of an expression for every row, even if it is the same for all."""
+        """Return the value of an expression for every row, even if it is the same for all."""
         value = self.print(expression)
         reads = any(isinstance(part, Input | Value | Lookup) for part in walk(expression))
         return value if reads else self.apply("Add", self._zeros, value)
@@ -391,14 +389,14 @@ class _Graph(_Nodes):
 
     def _give(self, name: str, value: str, kind: str, width: int | None = None) -> Any:
         shape = ["rows"] if width is None else ["rows", width]
-        own = self.apply("Identity", value, wish=name)
+        own = self.apply("Identity", value, name=name)
         return self.onnx.helper.make_tensor_value_info(own, self._type(kind), shape)
 
 
 def _make_labels(labels: Sequence[Label]) -> tuple[NDArray[Any], str]:
-    """Give the labels as an array of one type, and the name of that type."""
+    """Return the labels as an array of one type, and the name of that type."""
     if has_text(labels):
-        return np.array([tell_label(label) for label in labels], dtype=object), "STRING"
+        return np.array([label_text(label) for label in labels], dtype=object), "STRING"
     if all(isinstance(label, bool) for label in labels):
         return np.array(labels), "BOOL"
     if all(isinstance(label, int) for label in labels):

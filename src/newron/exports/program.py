@@ -49,6 +49,16 @@ class Stage:
     """The way to neurons that multiply, factor by factor."""
     neurons: tuple[Step, ...]
 
+    @property
+    def arrays(self) -> tuple[tuple[str, tuple[Step, ...]], ...]:
+        """The steps by the letter of the array that holds their values."""
+        return ("h", self.functions), ("p", self.products), ("n", self.neurons)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps in order."""
+        return (*self.functions, *self.products, *self.neurons)
+
 
 @dataclass(frozen=True)
 class Program:
@@ -60,9 +70,9 @@ class Program:
     shares: tuple[Step, ...]
     """What probabilities need besides the scores."""
     probabilities: tuple[Step, ...]
-    """One for each class; none for amounts."""
+    """One for each class; none for regression."""
     choice: Expression | None
-    """The number of the class, from 0 on; None for amounts."""
+    """The number of the class, from 0 on; None for regression."""
 
     @property
     def scores(self) -> tuple[Step, ...]:
@@ -74,9 +84,7 @@ class Program:
         """All steps in order."""
         yield from self.ranks
         for stage in self.stages:
-            yield from stage.functions
-            yield from stage.products
-            yield from stage.neurons
+            yield from stage.steps
         yield from self.shares
         yield from self.probabilities
 
@@ -89,13 +97,13 @@ class Program:
 
 
 def make_program(model: Model) -> Program:
-    """Give the steps of a model."""
+    """Return the steps of a model."""
     signals: list[Expression] = [Input(i) for i in range(len(model.schema))]
     names = list(model.schema.names)
     ranks = _make_ranks(model)
     stages = []
     for number, layer in enumerate(model.layers, 1):
-        reader = _Reader(model, number, tuple(signals), tuple(names))
+        reader = _LayerReader(model, number, tuple(signals), tuple(names))
         stages.append(reader.read(layer, last=number == len(model.layers)))
         signals += [Value(step.key) for step in stages[-1].neurons]
         names += [step.note for step in stages[-1].neurons]
@@ -120,7 +128,7 @@ def _make_ranks(model: Model) -> tuple[Step, ...]:
 
 
 def _interpolate(x: Expression, scale: RankScale) -> Expression:
-    """Give the rank of x: a straight line between each two knots."""
+    """Return the rank of x: a straight line between each two knots."""
     lines = [
         add(Number(rank), call("*", Number(slope), subtract(x, Number(start))))
         for start, rank, slope in zip(*(part.tolist() for part in scale.segments), strict=True)
@@ -136,7 +144,7 @@ def _interpolate(x: Expression, scale: RankScale) -> Expression:
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _LayerReader:
     """Reads one layer, given what the earlier ones compute."""
 
     model: Model
@@ -173,7 +181,7 @@ class _Reader:
             return Lookup(source, tuple(layer.levels[e].tolist()), missing)
         x = Value(Key("rank", 0, source)) if layer.rank_flags[e] else self.signals[source]
         h = make_function(layer.processing, x, layer.w[e].tolist(), b)
-        return _place_gap(source, h, missing) if source < len(self.model.schema) else h
+        return _handle_missing(source, h, missing) if source < len(self.model.schema) else h
 
     def _aggregate(self, layer: Layer, j: int, products: list[Step]) -> Expression:
         parts: list[Expression] = []
@@ -189,7 +197,7 @@ class _Reader:
         return activate(layer.activation, total)
 
     def _multiply(self, parts: list[Expression], products: list[Step]) -> Expression:
-        """Give the product; each factor but the first is a step."""
+        """Return the product; each factor but the first is a step."""
         total = parts[0] if parts else ONE
         for part in parts[1:]:
             key = Key("product", self.number, len(products))
@@ -206,13 +214,13 @@ class _Reader:
         return f"score for {output.labels[-output.n_scores :][j]}"
 
 
-def _place_gap(column: int, h: Expression, missing: float) -> Expression:
-    """Say what a function is where its column has a gap."""
-    gap = IsMissing(column)
-    if isinstance(h, Choice) and h.otherwise == ZERO:  # a step: gaps fail its comparison
+def _handle_missing(column: int, h: Expression, missing: float) -> Expression:
+    """Return a function with its value where its column is missing."""
+    is_missing = IsMissing(column)
+    if isinstance(h, Choice) and h.otherwise == ZERO:  # a step: a missing value fails it
         (held, one), *_ = h.branches
-        return Choice(((AnyOf((held, gap)), one),), ZERO) if missing == 1.0 else h
-    return h if h == Number(missing) else Choice(((gap, Number(missing)),), h)
+        return Choice(((AnyOf((held, is_missing)), one),), ZERO) if missing == 1.0 else h
+    return h if h == Number(missing) else Choice(((is_missing, Number(missing)),), h)
 
 
 def _combine(aggregation: str, parts: list[Expression]) -> Expression:
@@ -231,7 +239,7 @@ def _combine(aggregation: str, parts: list[Expression]) -> Expression:
 def _decide(
     output: Classes, scores: list[Value]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], Expression]:
-    """Give what probabilities need, the probabilities, and the number of the class."""
+    """Return what probabilities need, the probabilities, and the number of the class."""
     if output.n_scores == 1:
         second = Step(Key("share", 0, 0), call("sigmoid", scores[0]))
         shares = [second]

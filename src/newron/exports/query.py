@@ -9,7 +9,7 @@ from typing import Any
 from newron.errors import InputError
 from newron.exports.clause import Clauses, Node, open_sqlglot
 from newron.exports.dialects import Dialect
-from newron.exports.naming import Names
+from newron.exports.text import Names
 
 __all__ = ["Part", "Query", "Selected"]
 
@@ -65,7 +65,7 @@ class Query:
         return dict(zip(("this", "db", "catalog"), reversed(quoted), strict=False))
 
     def assemble(self, parts: Sequence[Part], results: Sequence[Selected]) -> Node:
-        """Give the query; each part hands on what is still read after it."""
+        """Return the query; each part hands on what is still read after it."""
         self._check_keep(results)
         later = self._find_later(parts, results)
         query = self._exp.Select()
@@ -90,7 +90,7 @@ class Query:
             taken.add(name.lower())
 
     def _find_later(self, parts: Sequence[Part], results: Sequence[Selected]) -> list[set[str]]:
-        """Give what is read after the table, and after each part."""
+        """Return what is read after the table, and after each part."""
         needed = set(self._keep).union(*(result.reads for result in results))
         later = [set(needed)]
         for _, lines in reversed(parts):

@@ -29,45 +29,50 @@ from newron.exports.expression import (
     greatest,
     list_parts,
 )
-from newron.exports.labels import has_text, tell_label
-from newron.exports.lowering import Habits, Lowering, lower_program
-from newron.exports.metadata import write_head
-from newron.exports.naming import Names, simplify
+from newron.exports.lowering import Lowering, lower_program
 from newron.exports.program import Program
 from newron.exports.query import Part, Query, Selected
-from newron.exports.quoting import quote_line, quote_note
-from newron.exports.reading import Reading
+from newron.exports.rule_program import RuleProgram
+from newron.exports.source import write_head
+from newron.exports.text import (
+    Names,
+    has_text,
+    label_text,
+    quote_line,
+    quote_note,
+    simplify,
+)
 from newron.model.output import Classes
 from newron.rules.body import share_denominator
 
 __all__ = ["print_sql"]
 
-_MOST_POINTS = 2**53  # whole numbers that every database adds exactly
+_MAX_POINTS = 2**53  # whole numbers that every database adds exactly
 
 
 def print_sql(
     program: Program,
     name: str,
-    reading: Reading | None = None,
+    rules: RuleProgram | None = None,
     *,
     dialect: str = "duckdb",
     table: str | Sequence[str] = "data",
     keep: Sequence[str] = (),
     exact: bool = True,
 ) -> str:
-    """Give the text of a query; with rules it is made of them, and tells which decides."""
+    """Return the text of a query; with rules it is made of them, with which of them decides."""
     chosen = find_dialect(dialect)
     parts = table.split(".") if isinstance(table, str) else list(table)
     _check_texts(program, [*parts, *keep])
     writer = _Writer(program, chosen, parts, keep)
-    query = writer.make_network(exact=exact) if reading is None else writer.make_rules(reading)
+    query = writer.make_network(exact=exact) if rules is None else writer.make_rules(rules)
     notes = [f"-- {line}".rstrip() for line in writer.notes]
     text = query.sql(dialect=chosen.name, pretty=True, copy=False)
     return "\n".join([write_head(program, name, "--"), *notes, f"{text};"]) + "\n"
 
 
 def _check_texts(program: Program, more: Sequence[str]) -> None:
-    """Refuse what no database can hold in a name or a text, or cannot tell apart."""
+    """Raise an error for texts that no database can hold, or cannot distinguish."""
     schema, output = program.model.schema, program.model.output
     texts = [*schema.names, *more]
     if "" in texts:
@@ -75,7 +80,7 @@ def _check_texts(program: Program, more: Sequence[str]) -> None:
     for column in schema.columns:
         labels = column.categories or ()
         texts += map(str, labels)
-        if has_text(labels) and len(set(map(tell_label, labels))) < len(labels):
+        if has_text(labels) and len(set(map(label_text, labels))) < len(labels):
             raise InputError(
                 f"column {column.name!r}: expected categories that differ as texts for SQL"
             )
@@ -110,11 +115,10 @@ class _Writer:
     # ---- the network ----
 
     def make_network(self, *, exact: bool) -> Node:
-        """Give the query that computes the network."""
+        """Return the query that computes the network."""
         program = self._program
-        habits = Habits(exact, self._dialect.overflows, self._dialect.underflows)
-        blocks, lowering = lower_program(program, self._names, habits)
-        lowering.set_exact(False)  # the scores decide: probabilities may be rounded
+        blocks, lowering = lower_program(program, self._names, self._dialect, exact=exact)
+        lowering.exact = False  # the scores decide: probabilities may be rounded
         for step in program.shares:
             blocks += lowering.lower_block(f"shares_{step.key.number + 1}", (step,))
         ready = [
@@ -122,10 +126,10 @@ class _Writer:
             for block in blocks
         ]
         if program.choice is None:
-            return self._query.assemble(ready, self._list_amounts(lowering))
+            return self._query.assemble(ready, self._list_targets(lowering))
         return self._query.assemble(ready, self._list_classes(lowering, program.choice))
 
-    def _list_amounts(self, lowering: Lowering) -> list[Selected]:
+    def _list_targets(self, lowering: Lowering) -> list[Selected]:
         scores = [lowering.read(step.key) for step in self._program.scores]
         notes = [step.note for step in self._program.scores]
         aliases = ["prediction"] if len(scores) == 1 else self._name_outputs("prediction", notes)
@@ -157,14 +161,14 @@ class _Writer:
         return Selected(name, self._clauses.print_line(expression), self._read(expression))
 
     def _select_class(self, choice: Expression) -> Selected:
-        """Give the label of the class whose number is chosen."""
+        """Return the label of the class whose number is chosen."""
         output = self._program.model.output
         labels = output.labels if isinstance(output, Classes) else ()
         as_text = has_text(labels)
 
         def write(chosen: Expression) -> Node:
-            place = int(chosen.value) if isinstance(chosen, Number) else 0
-            return self._clauses.write_label(labels[place], as_text=as_text)
+            number = int(chosen.value) if isinstance(chosen, Number) else 0
+            return self._clauses.write_label(labels[number], as_text=as_text)
 
         node = (
             self._clauses.print_case(choice, write) if isinstance(choice, Choice) else write(choice)
@@ -172,7 +176,7 @@ class _Writer:
         return Selected("prediction", node, self._read(choice))
 
     def _read(self, node: Expression | Condition) -> frozenset[str]:
-        """Give the columns of the query that an expression reads."""
+        """Return the columns of the query that an expression reads."""
         if isinstance(node, Parameter):
             return frozenset([node.name])
         if isinstance(node, Input | Lookup | IsMissing | OneOf):
@@ -183,18 +187,16 @@ class _Writer:
 
     # ---- the rules ----
 
-    def make_rules(self, reading: Reading) -> Node:
-        """Give the query that follows the rules."""
-        told = [reading.text, "", reading.proof, "Domain:", reading.ruleset.domain]
-        self.notes += map(quote_line, "\n".join(told).split("\n"))
-        blocks = self._count_conditions([rule.condition for rule in reading.rules])
-        lines, results = (
-            self._make_points(reading) if reading.default is None else self._make_list(reading)
-        )
+    def make_rules(self, rules: RuleProgram) -> Node:
+        """Return the query that follows the rules."""
+        notes = [rules.text, "", rules.proof, "Domain:", rules.ruleset.domain]
+        self.notes += map(quote_line, "\n".join(notes).split("\n"))
+        blocks = self._count_conditions([rule.condition for rule in rules.rules])
+        lines, results = self._make_list(rules) if rules.decides else self._make_points(rules)
         return self._query.assemble([*blocks, *lines], results)
 
     def _count_conditions(self, conditions: Sequence[Condition]) -> list[Part]:
-        """Give columns for the conditions that are counted, the innermost first."""
+        """Return columns for the conditions that are counted, the innermost first."""
         depth: dict[Condition, int] = {}
 
         def visit(node: Condition) -> int:
@@ -208,32 +210,32 @@ class _Writer:
         blocks: list[Part] = []
         for level in range(max(depth.values(), default=-1) + 1):
             lines = []
-            for condition in [one for one, place in depth.items() if place == level]:
+            for condition in [one for one, own in depth.items() if own == level]:
                 name = self._names.take(f"condition_{len(self._clauses.counted) + 1}")
                 lines.append(Selected(name, self._clauses.count(condition), self._read(condition)))
                 self._clauses.counted[condition] = name
             blocks.append((f"conditions_{level + 1}", lines))
         return blocks
 
-    def _make_list(self, reading: Reading) -> tuple[list[Part], list[Selected]]:
-        """Give the number of the first rule that holds, and what follows from it."""
-        rules, name = reading.rules, self._names.take("rule")
-        node = self._number_rule(len(rules) + 1, "otherwise")
-        if rules:
+    def _make_list(self, rules: RuleProgram) -> tuple[list[Part], list[Selected]]:
+        """Return the number of the first rule that holds, and what follows from it."""
+        listed, name = rules.rules, self._names.take("rule")
+        node = self._number_rule(len(listed) + 1, "otherwise")
+        if listed:
             ifs = [
                 self._exp.If(
                     this=self._clauses.ask(rule.condition), true=self._number_rule(k, rule.text)
                 )
-                for k, rule in enumerate(rules, 1)
+                for k, rule in enumerate(listed, 1)
             ]
             node = self._exp.Case(ifs=ifs, default=node)
-        reads = self._read(AllOf(tuple(rule.condition for rule in rules)))
+        reads = self._read(AllOf(tuple(rule.condition for rule in listed)))
         decided = [
             (Compare("==", Parameter(name), Number(float(k))), Number(float(rule.outcome or 0)))
-            for k, rule in enumerate(rules, 1)
+            for k, rule in enumerate(listed, 1)
         ]
-        default = Number(float(reading.default or 0))
-        outcome = self._select_class(Choice(tuple(decided), default) if rules else default)
+        default = Number(float(rules.default or 0))
+        outcome = self._select_class(Choice(tuple(decided), default) if listed else default)
         rule = Selected("rule", self._clauses.name(name), frozenset([name]))
         return [("decided", [Selected(name, node, reads)])], [outcome, rule]
 
@@ -242,18 +244,18 @@ class _Writer:
         literal.add_comments([f" {quote_line(text)} "])
         return literal
 
-    def _make_points(self, reading: Reading) -> tuple[list[Part], list[Selected]]:
-        """Give the sums of points, as whole numbers, and what follows from them."""
-        points = [weight for rule in reading.rules for weight in rule.points]
-        shared = share_denominator([*reading.constants, *points])
+    def _make_points(self, rules: RuleProgram) -> tuple[list[Part], list[Selected]]:
+        """Return the sums of points, as whole numbers, and what follows from them."""
+        weights = [weight for rule in rules.rules for weight in rule.points]
+        shared = share_denominator([*rules.constants, *weights])
         if shared > 1:
             self.notes.append(f"Points are told as whole numbers: {shared} times as many.")
-        names = [self._names.take(f"points_{j}") for j in range(1, len(reading.constants) + 1)]
-        sums = [self._add_points(reading, name, j, shared) for j, name in enumerate(names)]
+        names = [self._names.take(f"points_{j}") for j in range(1, len(rules.constants) + 1)]
+        sums = [self._add_points(rules, name, j, shared) for j, name in enumerate(names)]
         if not isinstance(self._program.model.output, Classes):
             return [("points", sums)], self._divide_points(names, shared)
-        told = [Selected(name, self._clauses.name(name), frozenset([name])) for name in names]
-        return [("points", sums)], [self._select_class(_choose(names)), *told]
+        points = [Selected(name, self._clauses.name(name), frozenset([name])) for name in names]
+        return [("points", sums)], [self._select_class(_choose(names)), *points]
 
     def _divide_points(self, names: Sequence[str], shared: int) -> list[Selected]:
         notes = [step.note for step in self._program.scores]
@@ -267,21 +269,21 @@ class _Writer:
             out.append(Selected(alias, node, frozenset([name])))
         return out
 
-    def _add_points(self, reading: Reading, name: str, j: int, shared: int) -> Selected:
-        weights = [int(rule.points[j] * shared) for rule in reading.rules]
-        start = int(reading.constants[j] * shared)
-        if abs(start) + sum(map(abs, weights)) >= _MOST_POINTS:
+    def _add_points(self, rules: RuleProgram, name: str, j: int, shared: int) -> Selected:
+        weights = [int(rule.points[j] * shared) for rule in rules.rules]
+        start = int(rules.constants[j] * shared)
+        if abs(start) + sum(map(abs, weights)) >= _MAX_POINTS:
             raise InputError("SQL: the points of these rules are too fine; export the network")
         total = self._clauses.cast(self._write_whole(start), "bigint")
         used: list[Condition] = []
-        for rule, weight in zip(reading.rules, weights, strict=True):
+        for rule, weight in zip(rules.rules, weights, strict=True):
             if weight:
                 used.append(rule.condition)
-                asked = self._exp.If(
+                case_if = self._exp.If(
                     this=self._clauses.ask(rule.condition), true=self._write_whole(abs(weight))
                 )
-                asked.args["true"].add_comments([f" {quote_line(rule.text)} "])
-                case = self._exp.Case(ifs=[asked], default=self._write_whole(0))
+                case_if.args["true"].add_comments([f" {quote_line(rule.text)} "])
+                case = self._exp.Case(ifs=[case_if], default=self._write_whole(0))
                 kind = self._exp.Sub if weight < 0 else self._exp.Add
                 total = kind(this=total, expression=case)
         return Selected(name, total, self._read(AllOf(tuple(used))))
@@ -292,7 +294,7 @@ class _Writer:
 
 
 def _choose(names: Sequence[str]) -> Choice:
-    """Give the number of the class that has the points: the first with the most."""
+    """Return the number of the class that has the points: the first with the most."""
     points = [Parameter(name) for name in names]
     if len(points) == 1:
         return Choice(((Compare(">=", points[0], ZERO), ONE),), ZERO)

@@ -23,7 +23,7 @@ from newron.tables.table import encode_rows, is_plain
 
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
-    from newron.exports.file import Export
+    from newron.exports import Export
     from newron.figures.figure import Figure
     from newron.rules.ruleset import RuleSet
     from newron.shapes.fuzzy import FuzzyRules

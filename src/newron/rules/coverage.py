@@ -14,6 +14,8 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.rules.axis import Axis, make_axes
+from newron.rules.body import Body, Points
+from newron.rules.node import CellRows
 
 __all__ = ["Coverage", "cover_rows", "number_classes"]
 
@@ -50,16 +52,31 @@ class Coverage:
         cells = [axis.locate(np.asarray(self.rows[:, i])) for i, axis in enumerate(axes)]
         return np.stack(cells, axis=1)
 
-    def count(self, chosen: NDArray[np.bool_]) -> int:
-        """Count the rows that are chosen."""
+    def measure_body(self, body: Body, axes: Sequence[Axis]) -> list[tuple[int, float | None]]:
+        """Return how many rows each rule covers, and its precision there.
+
+        If/then rules cover what no rule before them does, and the last entry is the rest.
+        Points have no precision.
+        """
+        rows = CellRows(axes, self.place(axes))
+        if isinstance(body, Points):
+            return [(self._count(rows.holds(term.node)), None) for term in body.terms]
+        left = np.ones(len(rows), bool)
+        out = []
+        for branch in body.branches:
+            covered = rows.holds(branch.node) & left
+            out.append(self._measure(covered, branch.outcome))
+            left &= ~covered
+        return [*out, self._measure(left, body.default)]
+
+    def _count(self, chosen: NDArray[np.bool_]) -> int:
         return int(self.counts[chosen].sum())
 
-    def measure_right(self, chosen: NDArray[np.bool_], outcome: int) -> float | None:
-        """Give the part of the chosen rows that have this class; None if there are none."""
-        n = self.count(chosen)
+    def _measure(self, chosen: NDArray[np.bool_], outcome: int) -> tuple[int, float | None]:
+        n = self._count(chosen)
         if n == 0 or self.counts.shape[1] == 1:
-            return None
-        return int(self.counts[chosen, outcome].sum()) / n
+            return n, None
+        return n, int(self.counts[chosen, outcome].sum()) / n
 
 
 def cover_rows(model: Model, X: Any, y: ArrayLike) -> Coverage:

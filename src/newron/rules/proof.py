@@ -69,8 +69,8 @@ class Proof:
     seconds : float
     counterexample : dict or None
         An input on which they differ, by the names of the columns; None for a gap.
-    said : tuple or None
-        What rules and network say of the counterexample.
+    predicted : tuple or None
+        What rules and network predict for the counterexample.
     finite : bool
         Whether the domain itself has no more than ``size`` inputs.
     note : str
@@ -82,7 +82,7 @@ class Proof:
     size: int
     seconds: float
     counterexample: dict[str, Any] | None = None
-    said: tuple[Any, Any] | None = None
+    predicted: tuple[Any, Any] | None = None
     finite: bool = False
     note: str = ""
 
@@ -90,23 +90,60 @@ class Proof:
         """Tell whether equality was proved."""
         return self.equal is True
 
-    def __str__(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """What was shown, in a few words."""
         if self.equal is None:
-            return f"Not proved: {self.note}."
-        if not self.equal:
-            assert self.counterexample is not None and self.said is not None  # noqa: S101, PT018
+            return "Not proved"
+        return "Proved equal to the network" if self.equal else "Not equal to the network"
+
+    def describe(self, *, seconds: bool = True) -> str:
+        """Return how equality was shown, or why not, without the verdict.
+
+        Parameters
+        ----------
+        seconds : bool, default=True
+            Whether to add how long it took.
+
+        Returns
+        -------
+        str
+        """
+        if self.equal is None:
+            return f"{self.note}."
+        if self.counterexample is not None and self.predicted is not None:
             row = ", ".join(
                 f"{name} {'missing' if value is None else f'= {value}'}"
                 for name, value in self.counterexample.items()
             )
-            said = f"the rules say {self.said[0]}, the network says {self.said[1]}"
-            return f"Not equal to the network: for {row} {said}."
+            rules, network = self.predicted
+            return f"for {row} the rules say {rules}, the network says {network}."
         what = "inputs of the stated domain"
         if not self.finite:
             what = "combinations that the conditions can tell apart"
-        checked = f"All {self.size} {what} checked, no difference"
-        told = f"Proved equal to the network. {checked} ({self.method}, {self.seconds:.2g} s)."
-        return f"{told} {self.note}".rstrip()
+        how = f"{self.method}, {self.seconds:.2g} s" if seconds else self.method
+        return f"All {self.size} {what} checked, no difference ({how}). {self.note}".rstrip()
+
+    def __str__(self) -> str:
+        return f"{self.verdict}{'.' if self.equal else ':'} {self.describe()}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the proof as plain data.
+
+        Returns
+        -------
+        dict
+        """
+        pair = self.predicted
+        return {
+            "equal": self.equal,
+            "method": self.method,
+            "size": self.size,
+            "seconds": round(self.seconds, 4),
+            "counterexample": self.counterexample,
+            "predicted": None if pair is None else {"rules": pair[0], "network": pair[1]},
+            "note": self.note,
+        }
 
 
 def prove(text: str, model: Model, seconds: float = 60.0) -> Proof:
@@ -180,7 +217,7 @@ class _Prover:
             # They differ in exact arithmetic alone: the network rounds its sums.
             note = f"for {found} the exact sum is a tie that the network rounds"
             return self._tell(None, method, note=note)
-        return self._tell(False, method, counterexample=found, said=(rules, network))
+        return self._tell(False, method, counterexample=found, predicted=(rules, network))
 
     # ---- enumeration ----
 

@@ -1,4 +1,4 @@
-"""Rules as a value: to print, to ask, to prove."""
+"""Rules as a value: to print, to apply, to prove."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import html
 import json
 import textwrap
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError, NewronWarning
-from newron.formatting import format_fraction, format_label, format_number
+from newron.formatting import (
+    format_count,
+    format_fraction,
+    format_label,
+    format_number,
+    format_percent,
+    format_unit,
+)
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes
+from newron.model.output import Classes, Label
 from newron.rules.axis import Axis
 from newron.rules.body import (
     Body,
@@ -30,19 +37,82 @@ from newron.rules.body import (
 )
 from newron.rules.building import build_model
 from newron.rules.coverage import Coverage, number_classes
-from newron.rules.node import CellRows, Node, count_literals, read_columns
+from newron.rules.node import CellRows, count_literals, read_columns
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof, prove
 from newron.rules.text import WIDTH, Writer, name_groups, write_decision, write_head
 
-__all__ = ["RuleSet"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Rule", "RuleSet"]
+
+_RECORD = ("rule", "prediction", "support", "precision", "literals")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: a condition, and what follows where it holds.
+
+    Parameters
+    ----------
+    condition : str
+        In words; "otherwise" for what follows where no rule holds.
+    prediction : label or None
+        The class that follows; None where conditions add points.
+    points : tuple of Fraction
+        What it adds to each sum; empty where it decides.
+    n_literals : int
+        How many conditions on single columns there are in it.
+    support : int or None
+        On how many rows it decides, or holds where it adds points; None without rows.
+    precision : float or None
+        The fraction of these rows that have the class; None without classes of rows.
+    """
+
+    condition: str
+    prediction: Label | None
+    points: tuple[Fraction, ...]
+    n_literals: int
+    support: int | None = None
+    precision: float | None = None
+
+    @property
+    def outcome(self) -> str:
+        """The class, or the points, as text."""
+        if self.points:
+            return ", ".join(format_fraction(w, signed=True) for w in self.points)
+        return str(self.prediction)
+
+    @property
+    def note(self) -> str:
+        """Support and precision as text; empty without rows."""
+        if self.support is None:
+            return ""
+        rows = format_count(self.support, "row", separator="")
+        if self.precision is None:
+            return rows
+        percent = 100 * self.precision
+        return f"{rows}, {percent:.{int(percent != round(percent))}f} % right"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as plain data.
+
+        Returns
+        -------
+        dict
+            With the keys rule, prediction, support, precision and literals.
+        """
+        prediction = self.outcome if self.points else self.prediction
+        values = self.condition, prediction, self.support, self.precision, self.n_literals
+        return dict(zip(_RECORD, values, strict=True))
 
 
 class RuleSet:
     """The rules of a network.
 
-    ``print(rules)`` tells them in words, ``rules.predict(X)`` follows them without the
-    network, and ``rules.proof`` tells whether the two are equal.
+    ``print(rules)`` prints them, ``rules.predict(X)`` applies them without the network, and
+    ``rules.proof`` is whether the two are equal.
 
     Attributes
     ----------
@@ -52,6 +122,19 @@ class RuleSet:
     minimal : bool
         Whether no shorter rules of this form exist over the same conditions, where each
         rule has its own price (a group of conditions that two rules share counts twice).
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> fever = Layer("heaviside", "sum", "identity", 1, target=[0], source=[0],
+    ...               w=[[1.0]], b=[[38.0]], alpha=[2.0], centre=[1.0])
+    >>> model = Model(Schema((Column("temperature", 35.0, 42.0),)), [fever],
+    ...               Classes(("well", "ill")))
+    >>> rules = model.rules()
+    >>> [(rule.condition, rule.prediction) for rule in rules.rules]
+    [('temperature ≥ 38', 'ill'), ('otherwise', 'well')]
+    >>> rules.predict([[39.5]]).tolist(), bool(rules.proof)
+    (['ill'], True)
     """
 
     def __init__(
@@ -75,6 +158,17 @@ class RuleSet:
     def parse(cls, text: str, model: Model) -> RuleSet:
         """Read rules, for example after a change by hand; ``proof`` compares with the model.
 
+        Parameters
+        ----------
+        text : str
+            Rules as they are printed.
+        model : Model
+            The network that they are about.
+
+        Returns
+        -------
+        RuleSet
+
         Raises
         ------
         InputError
@@ -84,20 +178,30 @@ class RuleSet:
         form = "points" if isinstance(body, Points) else "list"
         return cls(model, axes, body, form)
 
-    # ---- following the rules ----
+    # ---- applying the rules ----
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the class or the amount that the rules say for each row."""
+        """Return the class or the number that the rules predict for each row.
+
+        Parameters
+        ----------
+        X : table
+            Rows as for ``model.predict``.
+
+        Returns
+        -------
+        array of shape (rows,) or (rows, targets)
+        """
         rows = self._locate(self._model.read(X))
         output = self._model.output
         if isinstance(output, Classes):
             return np.asarray(output.array[choose_classes(self._body, output, rows)])
-        assert isinstance(self._body, Points)  # noqa: S101 - amounts have points alone
+        assert isinstance(self._body, Points)  # noqa: S101 - regression has points alone
         return np.asarray(output.predict(add_amounts(self._body, rows)))
 
     def _locate(self, rows: Floats) -> CellRows:
         columns = [np.asarray(rows[:, i], np.float64) for i in range(len(self._axes))]
-        for i in sorted(set().union(*map(read_columns, self._body.nodes), set())):
+        for i in self._used:
             outside = ~self._axes[i].contains(columns[i])
             if outside.any():
                 warnings.warn(
@@ -117,18 +221,74 @@ class RuleSet:
         return self.prove()
 
     def prove(self, seconds: float = 60.0) -> Proof:
-        """Compare with the network, for so long at most."""
+        """Compare the rules with the network.
+
+        Parameters
+        ----------
+        seconds : float, default=60
+            How long to try.
+
+        Returns
+        -------
+        Proof
+        """
         return prove(self.to_text(notes=False), self._model, seconds)
 
     def to_model(self) -> Model:
-        """Give the network that these rules are, often smaller than the one they came from."""
+        """Return the network of these rules, often smaller than the one they came from.
+
+        Returns
+        -------
+        Model
+        """
         return build_model(self._model.schema, self._axes, self._body, self._model.output)
 
-    # ---- what they are ----
+    # ---- facts ----
 
     def __len__(self) -> int:
-        """Count the rules, or the conditions that have points."""
+        """Return the number of rules, or of conditions that have points."""
         return len(self._body.nodes)
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules in the order in which they are printed; if/then rules end with the rest."""
+        body, output = self._shown, self._model.output
+        write = self._writer.write
+        if isinstance(body, Points):
+            found = [
+                Rule(write(term.node), None, term.weights, count_literals([term.node]))
+                for term in body.terms
+            ]
+        else:
+            assert isinstance(output, Classes)  # noqa: S101 - regression has no list
+            found = [
+                Rule(write(b.node), output.labels[b.outcome], (), count_literals([b.node]))
+                for b in body.branches
+            ]
+            found.append(Rule("otherwise", output.labels[body.default], (), 0))
+        if self._coverage is None:
+            return tuple(found)
+        measured = self._coverage.measure_body(body, self._axes)
+        return tuple(
+            replace(rule, support=n, precision=precision)
+            for rule, (n, precision) in zip(found, measured, strict=True)
+        )
+
+    @cached_property
+    def _shown(self) -> Body:
+        """The body as it is printed: points by size, the largest first."""
+        if isinstance(self._body, DecisionList):
+            return self._body
+        terms = sorted(self._body.terms, key=lambda term: -max(map(abs, term.weights)))
+        return Points(tuple(terms), self._body.constants)
+
+    @property
+    def _writer(self) -> Writer:
+        return Writer(self._axes, name_groups(self._shown.nodes))
+
+    @property
+    def _used(self) -> list[int]:
+        return sorted(set().union(*map(read_columns, self._body.nodes), set()))
 
     @property
     def n_literals(self) -> int:
@@ -143,177 +303,170 @@ class RuleSet:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that the rules read."""
-        used = sorted(set().union(*map(read_columns, self._body.nodes), set()))
-        return tuple(self._axes[i].column.name for i in used)
+        return tuple(self._axes[i].column.name for i in self._used)
 
     @property
     def domain(self) -> str:
-        """For which inputs the rules are meant, column by column."""
-        return "\n".join(_tell_domain(axis) for axis in self._axes)
+        """For which inputs the rules are meant, a line for each column."""
+        return "\n".join(map(_describe_domain, self._axes))
 
     def cover(self, X: ArrayLike, y: ArrayLike | None = None) -> RuleSet:
-        """Give the same rules with support and precision from these rows."""
+        """Return the same rules with support and precision from these rows.
+
+        Parameters
+        ----------
+        X : table
+            Rows as for ``model.predict``.
+        y : array of shape (rows,), optional
+            Their classes.
+
+        Returns
+        -------
+        RuleSet
+        """
         rows, output = self._model.read(X), self._model.output
         n_classes = len(output.labels) if isinstance(output, Classes) and y is not None else 1
         classes = number_classes(output, y, len(rows))
         return self.with_coverage(Coverage.measure(self._axes, rows, classes, n_classes))
 
     def with_coverage(self, coverage: Coverage | None) -> RuleSet:
-        """Give the same rules, measured on other rows."""
+        """Return the same rules, measured on other rows.
+
+        Parameters
+        ----------
+        coverage : Coverage or None
+            The rows; None for none.
+
+        Returns
+        -------
+        RuleSet
+        """
         return RuleSet(
             self._model, self._axes, self._body, self.form, minimal=self.minimal, coverage=coverage
         )
 
-    @cached_property
-    def _support(self) -> list[_Support]:
-        """How many rows each rule covers, and how right it is there; the rest at the end."""
-        if self._coverage is None:
-            return []
-        return _measure(self._body, self._coverage, self._axes)
-
-    # ---- words ----
+    # ---- text ----
 
     def to_text(self, *, notes: bool = True) -> str:
-        """Tell the rules in words; ``notes`` adds support and precision after dashes."""
-        told = [support.tell() for support in self._support] if notes and self._support else None
-        writer = Writer(self._axes, name_groups(self._sorted.nodes))
-        return "\n".join(writer.write_body(self._sorted, self._model.output, self._sort(told)))
+        """Return the rules as text that can be read again.
 
-    @property
-    def _order(self) -> list[int]:
-        """Points are told by size, the largest first."""
-        if isinstance(self._body, DecisionList):
-            return list(range(len(self._body.branches)))
-        sizes = [max(map(abs, term.weights)) for term in self._body.terms]
-        return sorted(range(len(sizes)), key=lambda k: -sizes[k])
+        Parameters
+        ----------
+        notes : bool, default=True
+            Whether support and precision follow after dashes, if there are rows.
 
-    @property
-    def _sorted(self) -> Body:
-        if isinstance(self._body, DecisionList):
-            return self._body
-        return Points(tuple(self._body.terms[k] for k in self._order), self._body.constants)
-
-    def _sort(self, told: Sequence[str] | None) -> Sequence[str] | None:
-        if told is None or isinstance(self._body, DecisionList):
-            return told
-        return [told[k] for k in self._order]
+        Returns
+        -------
+        str
+        """
+        told = [rule.note for rule in self.rules] if notes and self._coverage else None
+        return "\n".join(self._writer.write_body(self._shown, self._model.output, told))
 
     def __str__(self) -> str:
-        return f"{self.to_text()}\n\n{self.proof}\n{self._tell_domain()}".rstrip()
-
-    def _tell_domain(self) -> str:
-        """Tell the domain of the columns that the rules read, in a few lines."""
-        used = sorted(set().union(*map(read_columns, self._body.nodes), set()))
-        told = "; ".join(_tell_domain(self._axes[i]) for i in used)
-        lines = textwrap.wrap(f"Domain: {told}", WIDTH, subsequent_indent="  ")
-        return "\n".join(lines) if used else ""
+        domains = "; ".join(_describe_domain(self._axes[i]) for i in self._used)
+        lines = textwrap.wrap(f"Domain: {domains}", WIDTH, subsequent_indent="  ")
+        end = "\n".join(lines) if self._used else ""
+        return f"{self.to_text()}\n\n{self.proof}\n{end}".rstrip()
 
     def __repr__(self) -> str:
         return f"<RuleSet: {self.form}, {len(self)} rules, {self.n_literals} literals>"
 
     def to_markdown(self) -> str:
-        """Tell the rules as a Markdown table, and what was proved."""
-        head, rows = self._make_rows()
-        lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
-        lines += ["| " + " | ".join(_escape(cell) for cell in row) + " |" for row in rows]
-        return "\n".join([*self._tell_groups(), *lines, "", *self._tell_end(), str(self.proof)])
+        """Return the rules as a Markdown table, and what was proved.
 
-    def _repr_html_(self) -> str:
-        head, rows = self._make_rows()
-        cells = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-        lines = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
-        )
-        groups = "".join(f"<p>{html.escape(line)}</p>" for line in self._tell_groups() if line)
-        return (
-            f"{groups}<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
-            + "".join(
-                f"<p>{html.escape(line)}</p>" for line in [*self._tell_end(), str(self.proof)]
-            )
-        )
+        Returns
+        -------
+        str
+        """
+        head, *rows = self._make_table()
+        lines = [f"| {' | '.join(cells)} |" for cells in [head, *map(_escape, rows)]]
+        lines.insert(1, "|" + " --- |" * len(head))
+        groups = self._list_groups()
+        return "\n".join([*groups, *([""] if groups else []), *lines, "", *self._list_end()])
 
     def to_html(self) -> str:
-        """Tell the rules as an HTML table."""
-        return self._repr_html_()
+        """Return the rules as an HTML table, and what was proved.
 
-    def _tell_groups(self) -> list[str]:
-        writer = Writer(self._axes, name_groups(self._sorted.nodes))
-        return [
-            f"{name} counts: {'; '.join(writer.write(child) for child in children)}"
-            for children, name in writer.names.items()
-        ] + ([""] if writer.names else [])
+        Returns
+        -------
+        str
+        """
+        head, *rows = self._make_table()
+        top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+        cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        before, after = (
+            "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+            for lines in (self._list_groups(), self._list_end())
+        )
+        table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+        return f"{before}{table}{after}"
 
-    def _tell_end(self) -> list[str]:
-        """Tell where points start and what their sums decide."""
-        if isinstance(self._body, DecisionList):
-            return []
-        output = self._model.output
-        start = ", ".join(format_fraction(c) for c in self._body.constants)
-        binary = isinstance(output, Classes) and output.n_scores == 1
-        begin = [write_head(output)] + ([] if binary else [f"Start with {start}"])
-        return [*begin, *write_decision(output, self._body)]
+    _repr_html_ = to_html
 
-    def _make_rows(self) -> tuple[list[str], list[list[str]]]:
-        records = self.to_records()
-        head = ["rule", "prediction" if isinstance(self._body, DecisionList) else "points"]
-        if self._support:
+    def _make_table(self) -> list[list[str]]:
+        head = ["rule", "points" if isinstance(self._body, Points) else "prediction"]
+        rows = [[rule.condition, rule.outcome] for rule in self.rules]
+        if self._coverage is not None:
             head += ["rows", "right"]
-        rows = []
-        for record in records:
-            row = [record["rule"], str(record["prediction"])]
-            if self._support:
-                precision = record["precision"]
-                right = "" if precision is None else f"{100 * precision:.1f} %"
-                row += [str(record["support"]), right]
-            rows.append(row)
-        return head, rows
+            for row, rule in zip(rows, self.rules, strict=True):
+                right = rule.precision
+                row.append(str(rule.support))
+                row.append("" if right is None else format_percent(right, 1, limits=False))
+        return [head, *rows]
+
+    def _list_groups(self) -> list[str]:
+        writer = self._writer
+        return [
+            f"{name} counts: {'; '.join(map(writer.write, children))}"
+            for children, name in writer.names.items()
+        ]
+
+    def _list_end(self) -> list[str]:
+        """Return where points start and what their sums decide, and what was proved."""
+        if isinstance(self._body, DecisionList):
+            return [str(self.proof)]
+        output = self._model.output
+        binary = isinstance(output, Classes) and output.n_scores == 1
+        start = ", ".join(map(format_fraction, self._body.constants))
+        begin = [write_head(output)] + ([] if binary else [f"Start with {start}"])
+        return [*begin, *write_decision(output, self._body), str(self.proof)]
+
+    # ---- data ----
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Give a record for each rule: rule, prediction, support, precision, literals."""
-        writer = Writer(self._axes, name_groups(self._sorted.nodes))
-        records = [
-            _make_record(rule, said, nodes) for rule, said, nodes in self._list_rules(writer)
-        ]
-        for record, support in zip(records, self._support, strict=False):
-            record.update(support=support.n_rows, precision=support.precision)
-        if isinstance(self._body, Points):
-            return [records[k] for k in self._order]
-        return records
+        """Return a record for each rule.
 
-    def _list_rules(self, writer: Writer) -> list[tuple[str, Any, list[Node]]]:
-        output = self._model.output
-        body = self._body
-        if isinstance(body, DecisionList):
-            assert isinstance(output, Classes)  # noqa: S101 - amounts have no list
-            rules: list[tuple[str, Any, list[Node]]] = [
-                (writer.write(b.node), output.labels[b.outcome], [b.node]) for b in body.branches
-            ]
-            return [*rules, ("otherwise", output.labels[body.default], [])]
-        return [
-            (
-                writer.write(term.node),
-                ", ".join(format_fraction(w, signed=True) for w in term.weights),
-                [term.node],
-            )
-            for term in body.terms
-        ]
+        Returns
+        -------
+        list of dict
+            With the keys rule, prediction, support, precision and literals.
+        """
+        return [rule.to_dict() for rule in self.rules]
 
-    def to_frame(self) -> Any:
-        """Give a data frame: rule, prediction, support, precision, literals."""
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame of pandas, a row for each rule.
+
+        Returns
+        -------
+        DataFrame
+            With the columns rule, prediction, support, precision and literals.
+        """
         try:
             import pandas as pd
         except ImportError:
             raise InputError(
                 "a data frame needs pandas: pip install 'newron-ian[pandas]'"
             ) from None
-        return pd.DataFrame(
-            self.to_records(), columns=["rule", "prediction", "support", "precision", "literals"]
-        )
+        return pd.DataFrame(self.to_records(), columns=list(_RECORD))
 
     def to_json(self) -> str:
-        """Give the rules, their domain and what was proved, as JSON."""
-        proof = self.proof
+        """Return the rules, their domain and what was proved, as JSON.
+
+        Returns
+        -------
+        str
+        """
         content = {
             "form": self.form,
             "minimal": self.minimal,
@@ -322,72 +475,23 @@ class RuleSet:
             "literals": self.n_literals,
             "columns": list(self.columns),
             "domain": self.domain.splitlines(),
-            "proof": {
-                "equal": proof.equal,
-                "method": proof.method,
-                "size": proof.size,
-                "seconds": round(proof.seconds, 4),
-                "counterexample": proof.counterexample,
-                "note": proof.note,
-            },
+            "proof": self.proof.to_dict(),
             "model": self._model.fingerprint,
         }
         return json.dumps(content, ensure_ascii=False, indent=1, default=str)
 
 
-@dataclass(frozen=True)
-class _Support:
-    """How many rows a rule covers, and the part of them where it is right."""
-
-    n_rows: int
-    precision: float | None
-
-    def tell(self) -> str:
-        rows = f"{self.n_rows} row" if self.n_rows == 1 else f"{self.n_rows} rows"
-        if self.precision is None:
-            return rows
-        share = 100 * self.precision
-        told = f"{share:.0f}" if share == round(share) else f"{share:.1f}"
-        return f"{rows}, {told} % right"
-
-
-def _measure(body: Body, coverage: Coverage, axes: Sequence[Axis]) -> list[_Support]:
-    rows = CellRows(axes, coverage.place(axes))
-    if isinstance(body, Points):
-        return [_Support(coverage.count(rows.holds(term.node)), None) for term in body.terms]
-    left = np.ones(len(rows), bool)
-    out = []
-    for branch in body.branches:
-        held = rows.holds(branch.node) & left
-        out.append(_Support(coverage.count(held), coverage.measure_right(held, branch.outcome)))
-        left &= ~held
-    rest = _Support(coverage.count(left), coverage.measure_right(left, body.default))
-    return [*out, rest]
-
-
-def _make_record(rule: str, said: Any, nodes: Sequence[Node]) -> dict[str, Any]:
-    return {
-        "rule": rule,
-        "prediction": said,
-        "support": None,
-        "precision": None,
-        "literals": count_literals(nodes),
-    }
-
-
-def _tell_domain(axis: Axis) -> str:
-    column = axis.column
-    unit = f" {column.unit}" if column.unit else ""
-    gaps = ", or missing" if column.gaps else ""
+def _describe_domain(axis: Axis) -> str:
+    column, unit = axis.column, format_unit(axis.column.unit)
     if column.categories is not None:
-        told = f"one of {', '.join(format_label(label) for label in column.categories)}"
+        told = f"one of {', '.join(map(format_label, column.categories))}"
     elif axis.values is not None:
         told = f"one of {', '.join(map(format_number, axis.values))}{unit}"
     else:
         observed = f"{format_number(column.low)} to {format_number(column.high)}{unit}"
         told = f"any number (observed: {observed})"
-    return f"{column.name}: {told}{gaps}"
+    return f"{column.name}: {told}{', or missing' if column.gaps else ''}"
 
 
-def _escape(cell: str) -> str:
-    return cell.replace("|", "\\|")
+def _escape(cells: list[str]) -> list[str]:
+    return [cell.replace("|", "\\|") for cell in cells]

@@ -1,53 +1,59 @@
-"""Score cards: conditions with points, a threshold, and what a total means.
-
-Whole points are found in two steps. For several units (what one point weighs in log odds)
-points are rounded, and changed one by one as long as they come closer to the network. Then,
-for the best unit, cutting planes and integer programming (scipy.optimize.milp) look for the
-closest points of all, and prove it where the time is enough. Closeness is the log loss of
-the card where the network's own probabilities are the truth.
-"""
+"""Score cards: conditions with points, a threshold, and what a total means."""
 
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from newron.errors import InputError, ModelError
-from newron.formatting import format_fraction
-from newron.model.arithmetic import Floats
+from newron.errors import ModelError
+from newron.formatting import format_class, format_fraction, format_percent
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.rules.axis import Axis
 from newron.rules.body import Points
-from newron.rules.building import build_model
-from newron.rules.circuit import Term, read_circuit
-from newron.rules.coverage import Coverage
-from newron.rules.node import CellRows
+from newron.rules.circuit import read_circuit
+from newron.rules.node import Literal
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
-from newron.rules.text import Writer, name_groups, write_outcome
+from newron.rules.text import Writer, name_groups
 
-__all__ = ["ScoreCard", "read_card", "round_card"]
+__all__ = ["CardRow", "Cost", "ScoreCard", "read_card"]
 
-_UNITS = np.geomspace(0.7, 2.0, 8)  # relative to where the largest weight gets all points
-_SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-_MOST_TOTALS = 16
-_TRIED = 8
+_PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+_MAX_TOTALS = 16
 
 
 @dataclass(frozen=True)
 class Cost:
-    """How right a network is on some rows, and its log loss there."""
+    """The accuracy of a network on some rows, and its log loss there."""
 
     n_rows: int
     accuracy: float
     loss: float
+
+
+@dataclass(frozen=True)
+class CardRow:
+    """One line of a score card.
+
+    Parameters
+    ----------
+    text : str
+        The whole condition.
+    column : str or None
+        The column that it is about; None if it is about several.
+    condition : str
+        The condition without the name of its column.
+    points : Fraction
+        What it adds to the total.
+    """
+
+    text: str
+    column: str | None
+    condition: str
+    points: Fraction
 
 
 @dataclass(frozen=True)
@@ -59,122 +65,11 @@ class ScoreCard:
     model : Model
         The network of this card; with rounded points another one than before.
     unit : Fraction
-        What one point weighs in log odds.
+        What one point weighs in log-odds.
     optimal : bool
         Whether no other whole points of this unit are closer to the network before, proved.
     before, after : Cost or None
         What rounding costs, on the rows that ``where`` names.
-    """
-
-    model: Model
-    axes: tuple[Axis, ...]
-    points: Points  # in log odds; a point is ``unit`` of them
-    unit: Fraction = Fraction(1)
-    optimal: bool = False
-    before: Cost | None = None
-    after: Cost | None = None
-    where: str = ""
-
-    @property
-    def rules(self) -> RuleSet:
-        """The card as rules, whose proof compares it with its network."""
-        return RuleSet(self.model, self.axes, self.points, "points")
-
-    @property
-    def conditions(self) -> list[tuple[str, Fraction]]:
-        """The conditions and their points, the most points first."""
-        writer = Writer(self.axes, name_groups(self.points.nodes))
-        rows = [(writer.write(t.node), t.weights[0] / self.unit) for t in self.points.terms]
-        return sorted(rows, key=lambda row: -abs(row[1]))
-
-    @property
-    def threshold(self) -> Fraction:
-        """The total from which on the second class is said."""
-        need = -self.points.constants[0] / self.unit
-        whole = all(points.denominator == 1 for _, points in self.conditions)
-        return Fraction(math.ceil(need)) if whole else need
-
-    def tell_risk(self, total: float | Fraction) -> float:
-        """Give the probability of the second class for a total of points."""
-        odds = float(Fraction(total) * self.unit + self.points.constants[0])
-        return 1.0 / (1.0 + math.exp(-odds)) if odds > -700.0 else 0.0
-
-    def list_risks(self) -> list[tuple[Fraction, float]]:
-        """Give some totals and their probabilities."""
-        sizes = [points for _, points in self.conditions]
-        if all(size.denominator == 1 for size in sizes):
-            least = sum(min(int(size), 0) for size in sizes)
-            most = sum(max(int(size), 0) for size in sizes)
-            totals = [Fraction(k) for k in range(least, most + 1)]
-            inside = [t for t in totals if 0.005 <= self.tell_risk(t) <= 0.995] or totals
-            return [(t, self.tell_risk(t)) for t in _thin(inside)]
-        constant = float(self.points.constants[0])
-        places = [Fraction(round(math.log(p / (1 - p)) - constant, 2)) for p in _SHARES]
-        totals = [Fraction(round(float(t), 2)).limit_denominator(100) for t in places]
-        return [(t, self.tell_risk(t)) for t in totals]
-
-    def to_text(self) -> str:
-        """Return conditions, points and threshold, as rules that can be read again."""
-        output = self.model.output
-        assert isinstance(output, Classes)  # noqa: S101 - checked when the card was made
-        writer = Writer(self.axes, name_groups(self.points.nodes))
-        rows = [(format_fraction(p, signed=True), text) for text, p in self.conditions]
-        width = max((len(points) for points, _ in rows), default=0)
-        lines = [f"Points for {output.labels[1]}"]
-        lines += [f"    {points.rjust(width)}  {text}" for points, text in rows]
-        lines += [
-            f"Sum ≥ {format_fraction(self.threshold)}: {write_outcome(output, 1)}",
-            f"Otherwise: {write_outcome(output, 0)}",
-        ]
-        return "\n".join([*writer.write_groups(), *lines])
-
-    def __str__(self) -> str:
-        return "\n".join([self.to_text(), "", *self.format_risks(), *self._tell_cost()])
-
-    def format_risks(self) -> list[str]:
-        """Return a table of some totals and the probability of the second class there."""
-        assert isinstance(self.model.output, Classes)  # noqa: S101 - checked when it was made
-        name = str(self.model.output.labels[1])
-        risks = self.list_risks()
-        totals = [format_fraction(total) for total, _ in risks]
-        shares = [f"{100 * risk:.0f}" for _, risk in risks]
-        widths = [max(len(a), len(b)) for a, b in zip(totals, shares, strict=True)]
-        heads = "points", f"{name} %"
-        return [
-            head.ljust(max(map(len, heads)))
-            + "".join(f"  {cell.rjust(w)}" for cell, w in zip(cells, widths, strict=True))
-            for head, cells in zip(heads, (totals, shares), strict=True)
-        ]
-
-    def _tell_cost(self) -> list[str]:
-        if self.before is None or self.after is None:
-            return []
-        a, b = self.after, self.before
-        return [
-            "",
-            f"On {a.n_rows} {self.where}: right for {100 * a.accuracy:.1f} % "
-            f"({100 * b.accuracy:.1f} % before rounding), "
-            f"log loss {a.loss:.3f} ({b.loss:.3f}).",
-        ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the card as plain data."""
-        return {
-            "conditions": [{"rule": text, "points": float(p)} for text, p in self.conditions],
-            "threshold": float(self.threshold),
-            "unit": float(self.unit),
-            "optimal": self.optimal,
-            "risks": [{"total": float(t), "risk": risk} for t, risk in self.list_risks()],
-        }
-
-
-def _thin(totals: list[Fraction]) -> list[Fraction]:
-    step = -(-len(totals) // _MOST_TOTALS)
-    return totals[::step]
-
-
-def read_card(model: Model) -> ScoreCard:
-    """Give the score card that a crisp network of two classes is.
 
     Examples
     --------
@@ -198,6 +93,187 @@ def read_card(model: Model) -> ScoreCard:
     points   0   1   2   3
     ill %    8  18  38  62
     """
+
+    model: Model
+    axes: tuple[Axis, ...]
+    points: Points  # in log-odds; a point is ``unit`` of them
+    unit: Fraction = Fraction(1)
+    optimal: bool = False
+    before: Cost | None = None
+    after: Cost | None = None
+    where: str = ""
+
+    # ---- facts ----
+
+    @property
+    def rules(self) -> RuleSet:
+        """The card as rules, whose proof compares it with its network."""
+        return RuleSet(self.model, self.axes, self.points, "points")
+
+    @property
+    def rows(self) -> list[CardRow]:
+        """The conditions and their points, the most points first."""
+        writer = Writer(self.axes, name_groups(self.points.nodes))
+        rows = []
+        for term in self.points.terms:
+            text, points = writer.write(term.node), term.weights[0] / self.unit
+            if isinstance(term.node, Literal):
+                axis = self.axes[term.node.column]
+                short = axis.format(term.node.mask, named=False)
+                rows.append(CardRow(text, axis.column.name, short, points))
+            else:
+                rows.append(CardRow(text, None, text, points))
+        return sorted(rows, key=lambda row: -abs(row.points))
+
+    @property
+    def threshold(self) -> Fraction:
+        """The total from which on the second class is predicted."""
+        need = -self.points.constants[0] / self.unit
+        return Fraction(math.ceil(need)) if self._is_whole else need
+
+    @property
+    def _is_whole(self) -> bool:
+        return all((t.weights[0] / self.unit).denominator == 1 for t in self.points.terms)
+
+    def get_probability(self, total: float | Fraction) -> float:
+        """Return the probability of the second class for a total of points.
+
+        Parameters
+        ----------
+        total : float or Fraction
+
+        Returns
+        -------
+        float
+        """
+        log_odds = float(Fraction(total) * self.unit + self.points.constants[0])
+        return 1.0 / (1.0 + math.exp(-log_odds)) if log_odds > -700.0 else 0.0
+
+    def list_probabilities(self) -> list[tuple[Fraction, float]]:
+        """Return some totals and the probabilities of the second class.
+
+        Returns
+        -------
+        list of (total, probability)
+        """
+        if self._is_whole:
+            sizes = [int(term.weights[0] / self.unit) for term in self.points.terms]
+            low, high = sum(min(size, 0) for size in sizes), sum(max(size, 0) for size in sizes)
+            every = [Fraction(k) for k in range(low, high + 1)]
+            totals = [t for t in every if 0.005 <= self.get_probability(t) <= 0.995] or every
+            totals = totals[:: -(-len(totals) // _MAX_TOTALS)]
+        else:
+            start = float(self.points.constants[0])
+            places = [round(math.log(p / (1 - p)) - start, 2) for p in _PROBABILITIES]
+            totals = [Fraction(place).limit_denominator(100) for place in places]
+        return [(total, self.get_probability(total)) for total in totals]
+
+    # ---- text ----
+
+    def to_text(self, *, remarks: bool = True) -> str:
+        """Return the card as text.
+
+        Parameters
+        ----------
+        remarks : bool, default=True
+            Whether the text of :meth:`format_remarks` follows; without it the text can be
+            read again as rules.
+
+        Returns
+        -------
+        str
+        """
+        points = [format_fraction(row.points, signed=True) for row in self.rows]
+        width = max(map(len, points), default=0)
+        first, second = self._labels
+        lines = [
+            *Writer(self.axes, name_groups(self.points.nodes)).write_groups(),
+            f"Points for {second}",
+            *(f"    {p.rjust(width)}  {r.text}" for p, r in zip(points, self.rows, strict=True)),
+            f"Sum ≥ {format_fraction(self.threshold)}: {format_class(second)}",
+            f"Otherwise: {format_class(first)}",
+        ]
+        return "\n".join([*lines, "", self.format_remarks()] if remarks else lines)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    @property
+    def _labels(self) -> tuple[Any, Any]:
+        assert isinstance(self.model.output, Classes)  # noqa: S101 - checked when it was made
+        first, second = self.model.output.labels
+        return first, second
+
+    def format_remarks(self) -> str:
+        """Return what totals mean: probabilities in per cent; and what rounding costs.
+
+        Returns
+        -------
+        str
+        """
+        pairs = self.list_probabilities()
+        columns = [(format_fraction(total), f"{100 * p:.0f}") for total, p in pairs]
+        heads = "points", f"{self._labels[1]} %"
+        lines = [head.ljust(max(map(len, heads))) for head in heads]
+        for cells in columns:
+            width = max(map(len, cells))
+            lines = [f"{a}  {b.rjust(width)}" for a, b in zip(lines, cells, strict=True)]
+        return "\n".join([*lines, *self._list_cost()])
+
+    def _list_cost(self) -> list[str]:
+        if self.before is None or self.after is None:
+            return []
+        a, b = self.after, self.before
+        right = [format_percent(cost.accuracy, 1, limits=False) for cost in (a, b)]
+        return [
+            "",
+            f"On {a.n_rows} {self.where}: right for {right[0]} ({right[1]} before rounding), "
+            f"log loss {a.loss:.3f} ({b.loss:.3f}).",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the card as plain data.
+
+        Returns
+        -------
+        dict
+        """
+        pairs = self.list_probabilities()
+        return {
+            "conditions": [{"rule": r.text, "points": float(r.points)} for r in self.rows],
+            "threshold": float(self.threshold),
+            "unit": float(self.unit),
+            "optimal": self.optimal,
+            "risks": [{"total": float(total), "risk": p} for total, p in pairs],
+        }
+
+
+def read_card(model: Model) -> ScoreCard:
+    """Return the score card of a crisp network of two classes.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    ScoreCard
+
+    Raises
+    ------
+    ModelError
+        If the network is not crisp, or has not just two classes.
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> fever = Layer("heaviside", "sum", "identity", 1, target=[0], source=[0],
+    ...               w=[[1.0]], b=[[38.0]], alpha=[2.0], centre=[1.0])
+    >>> model = Model(Schema((Column("temperature", 35.0, 42.0),)), [fever],
+    ...               Classes(("well", "ill")))
+    >>> [(row.column, row.condition, int(row.points)) for row in read_card(model).rows]
+    [('temperature', '≥ 38', 2)]
+    """
     circuit = read_circuit(model)
     if not isinstance(model.output, Classes) or model.output.n_scores != 1:
         raise ModelError(
@@ -205,277 +281,3 @@ def read_card(model: Model) -> ScoreCard:
             "tells the points of others"
         )
     return ScoreCard(model, circuit.axes, make_points(circuit))
-
-
-def round_card(
-    model: Model,
-    max_points: int,
-    training: Coverage,
-    held_out: Coverage | None = None,
-    *,
-    seconds: float = 10.0,
-) -> ScoreCard:
-    """Give the card with whole points from -max_points to max_points.
-
-    Points, unit and threshold are those closest to what the network says of the training
-    rows (in log loss) that were found; what it costs is measured on the rows held out, or
-    else on the training rows.
-    """
-    if max_points < 1:
-        raise InputError(f"max_points: expected a whole number from 1 on, got {max_points}")
-    card = read_card(model)
-    rows = _gather(card, training)
-    if rows.weight.sum() == 0 or not card.points.terms:
-        raise InputError("expected rows and conditions to round points on, got none")
-    alpha = np.array([float(term.weights[0]) for term in card.points.terms])
-    # Towards what the network says of the rows, not towards their classes: these it has
-    # been fitted to with care for rows that it has not seen, and that must not be undone.
-    z = rows.holds @ alpha + float(card.points.constants[0])
-    rows = replace(rows, yes=rows.weight / (1.0 + np.exp(-np.clip(z, -500, 500))))
-    found = _search(rows, alpha, max_points)
-    found, optimal = _improve(rows, found, max_points, seconds)
-    rounded = _make_card(card, found, optimal)
-    measured = training if held_out is None else held_out
-    where = "training rows" if held_out is None else "rows held out"
-    return replace(
-        rounded, before=_measure(card, measured), after=_measure(rounded, measured), where=where
-    )
-
-
-# ---- rows ----
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Which conditions hold in each kind of row, and how many rows of each class there are."""
-
-    holds: Floats  # (kinds, conditions)
-    yes: Floats
-    weight: Floats
-
-    def measure(self, z: Floats) -> float:
-        """Give the mean log loss of log odds z."""
-        total = np.logaddexp(0.0, z) * self.weight - z * self.yes
-        return float(total.sum() / self.weight.sum())
-
-
-def _gather(card: ScoreCard, coverage: Coverage) -> _Rows:
-    rows = CellRows(card.axes, coverage.place(card.axes))
-    parts = [rows.holds(term.node) for term in card.points.terms]
-    holds = np.stack(parts, axis=1) if parts else np.zeros((len(rows), 0), bool)
-    packed, place = np.unique(np.packbits(holds, axis=1), axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    counts = np.zeros((len(packed), 2))
-    np.add.at(counts, place, coverage.counts)
-    first = np.zeros(len(packed), np.intp)
-    first[place] = np.arange(len(place))
-    return _Rows(holds[first].astype(np.float64), counts[:, 1], counts.sum(axis=1))
-
-
-def _measure(card: ScoreCard, coverage: Coverage) -> Cost:
-    rows = _gather(card, coverage)
-    alpha = np.array([float(term.weights[0]) for term in card.points.terms])
-    z = rows.holds @ alpha + float(card.points.constants[0])
-    right = np.where(z >= -1e-12, rows.yes, rows.weight - rows.yes).sum()
-    n = rows.weight.sum()
-    return Cost(int(n), float(right / n), rows.measure(z))
-
-
-# ---- whole points ----
-
-
-@dataclass(frozen=True)
-class _Found:
-    """Whole points, what one weighs, the constant, and the loss."""
-
-    points: NDArray[np.int64]
-    unit: float
-    constant: float
-    loss: float
-
-
-def _fit_line(rows: _Rows, points: NDArray[np.int64], unit: float, constant: float) -> _Found:
-    """Fit unit and constant to the totals: a logistic regression of one variable."""
-    totals, place = np.unique(rows.holds @ points, return_inverse=True)
-    yes = np.bincount(place, rows.yes).astype(np.float64)
-    weight = np.bincount(place, rows.weight).astype(np.float64)
-    few = _Rows(np.zeros((len(totals), 0)), yes, weight)
-    a, b = unit, constant
-    best = few.measure(a * totals + b)
-    for _ in range(20):
-        p = 1.0 / (1.0 + np.exp(-np.clip(a * totals + b, -500, 500)))
-        slope, curve = weight * p - yes, weight * p * (1 - p) + 1e-12
-        hessian = np.array(
-            [
-                [(curve * totals * totals).sum() + 1e-9, (curve * totals).sum()],
-                [(curve * totals).sum(), curve.sum() + 1e-9],
-            ]
-        )
-        step = np.linalg.solve(hessian, [(slope * totals).sum(), slope.sum()])
-        size = 1.0
-        while size > 1e-4:
-            tried = few.measure((a - size * step[0]) * totals + b - size * step[1])
-            if tried < best:
-                break
-            size /= 2
-        else:
-            break
-        a, b = float(a - size * step[0]), float(b - size * step[1])
-        done = best - tried < 1e-10
-        best = tried
-        if done:
-            break
-    return _Found(points, a, b, best)
-
-
-def _search(rows: _Rows, alpha: Floats, most: int) -> _Found:
-    """Round for several units, and change points one by one as long as the loss falls."""
-    best: _Found | None = None
-    largest = float(np.abs(alpha).max())
-    for share in _UNITS:
-        unit = largest / most / share
-        points = np.clip(np.round(alpha / unit), -most, most).astype(np.int64)
-        if not points.any():
-            continue
-        found = _descend(rows, _fit_line(rows, points, unit, 0.0), most)
-        if best is None or found.loss < best.loss - 1e-9:
-            best = found
-    assert best is not None  # noqa: S101 - the largest weight always has a point
-    return best
-
-
-def _descend(rows: _Rows, found: _Found, most: int) -> _Found:
-    """Change points by one as long as the loss falls, the most promising first."""
-    while True:
-        for j, change in _rank_changes(rows, found)[:_TRIED]:
-            points = found.points.copy()
-            points[j] += change
-            if abs(points[j]) > most or not points.any():
-                continue
-            tried = _fit_line(rows, points, found.unit, found.constant)
-            if tried.unit > 0.0 and tried.loss < found.loss - 1e-7:
-                found = tried
-                break
-        else:
-            return found
-
-
-def _rank_changes(rows: _Rows, found: _Found) -> list[tuple[int, int]]:
-    """Give changes of one point by what slope and curvature say they gain."""
-    at = np.append(found.points.astype(float), found.constant)
-    slope = _differentiate(rows, at, found.unit)[1][:-1]
-    p = 1.0 / (1.0 + np.exp(-np.clip(rows.holds @ found.points * found.unit + at[-1], -500, 500)))
-    curve = (rows.weight * p * (1 - p)) @ rows.holds**2 * found.unit**2 / rows.weight.sum()
-    changes = [(j, change) for j in range(len(slope)) for change in (-1, 1)]
-    return sorted(changes, key=lambda c: slope[c[0]] * c[1] + curve[c[0]] / 2)
-
-
-def _improve(rows: _Rows, found: _Found, most: int, seconds: float) -> tuple[_Found, bool]:
-    """Look for the best points of this unit by cutting planes; tell whether they are proved."""
-    end = time.monotonic() + seconds
-    n = len(found.points)
-    unit = float(_shorten(found.unit))
-    best = _evaluate(rows, found.points, unit, found.constant)
-    cuts = _Cuts(n)
-    at = np.append(found.points.astype(float), best.constant)
-    while time.monotonic() < end:
-        cuts.add(*_differentiate(rows, at, unit), at)
-        solved = cuts.solve(most, unit, max(end - time.monotonic(), 0.1))
-        if solved is None:
-            return best, False
-        at, bound = solved
-        tried = _evaluate(rows, np.round(at[:n]).astype(np.int64), unit, float(at[n]))
-        if tried.loss < best.loss:
-            best = tried
-        if bound >= best.loss - 1e-6:
-            return best, True
-        at = np.append(tried.points.astype(float), tried.constant)
-    return best, False
-
-
-def _shorten(number: float) -> Fraction:
-    """Give a number of three figures."""
-    return Fraction(f"{number:.3g}")
-
-
-def _evaluate(rows: _Rows, points: NDArray[np.int64], unit: float, constant: float) -> _Found:
-    """Fit the constant alone."""
-    totals = rows.holds @ points * unit
-    b = constant
-    for _ in range(30):
-        p = 1.0 / (1.0 + np.exp(-np.clip(totals + b, -500, 500)))
-        slope = (rows.weight * p - rows.yes).sum()
-        curve = (rows.weight * p * (1 - p)).sum() + 1e-9
-        step = float(np.clip(slope / curve, -2.0, 2.0))
-        b -= step
-        if abs(step) < 1e-9:
-            break
-    return _Found(points, unit, b, rows.measure(totals + b))
-
-
-def _differentiate(rows: _Rows, at: Floats, unit: float) -> tuple[float, Floats]:
-    """Give loss and gradient by points and constant."""
-    z = rows.holds @ at[:-1] * unit + at[-1]
-    p = 1.0 / (1.0 + np.exp(-np.clip(z, -500, 500)))
-    pull = (rows.weight * p - rows.yes) / rows.weight.sum()
-    return rows.measure(z), np.append(rows.holds.T @ pull * unit, pull.sum())
-
-
-class _Cuts:
-    """Planes under the loss, and the whole points that are lowest by them."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.slopes: list[Floats] = []
-        self.heights: list[float] = []
-
-    def add(self, loss: float, slope: Floats, at: Floats) -> None:
-        """Add the plane that touches the loss at a place."""
-        self.slopes.append(slope)
-        self.heights.append(loss - float(slope @ at))
-
-    def solve(self, most: int, unit: float, seconds: float) -> tuple[Floats, float] | None:
-        """Give the lowest place by the planes, and a bound that no loss is under."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
-
-        n = self.n
-        planes = np.hstack([np.array(self.slopes), -np.ones((len(self.slopes), 1))])
-        far = most * unit * n + 10.0
-        found = milp(
-            np.append(np.zeros(n + 1), 1.0),
-            constraints=LinearConstraint(planes, -np.inf, -np.array(self.heights)),
-            integrality=np.append(np.ones(n), [0, 0]),
-            bounds=Bounds(
-                np.append(np.full(n, -float(most)), [-far, 0.0]),
-                np.append(np.full(n, float(most)), [far, np.inf]),
-            ),
-            options={"time_limit": seconds, "mip_rel_gap": 1e-7},
-        )
-        if found.x is None:
-            return None
-        bound = found.mip_dual_bound if found.mip_dual_bound is not None else found.fun
-        return np.asarray(found.x[: n + 1]), float(bound)
-
-
-def _make_card(card: ScoreCard, found: _Found, optimal: bool) -> ScoreCard:
-    """Make the network of whole points: weights are points times the unit."""
-    unit = _shorten(found.unit)
-    terms = [
-        Term(term.node, (unit * int(p),))
-        for term, p in zip(card.points.terms, found.points, strict=True)
-        if p
-    ]
-    # Between two totals, so that rounding the constant moves no decision.
-    points = Points(tuple(terms), (_place_constant(found, unit),))
-    model = build_model(card.model.schema, card.axes, points, card.model.output)
-    return ScoreCard(model, card.axes, points, unit, optimal)
-
-
-def _place_constant(found: _Found, unit: Fraction) -> Fraction:
-    """Shorten the constant without moving the total from which on the class changes."""
-    need = math.ceil(-found.constant / float(unit) - 1e-9)
-    for digits in range(2, 12):
-        constant = Fraction(f"{found.constant:.{digits}g}")
-        if math.ceil(-constant / unit) == need:
-            return constant
-    return -unit * need

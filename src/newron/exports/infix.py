@@ -1,9 +1,10 @@
-"""What the printers of programming languages share: infix operators and brackets."""
+"""Expressions in infix notation, with a table of what C, JavaScript and Python differ in."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from newron.exports.expression import (
     AllOf,
@@ -23,66 +24,61 @@ from newron.exports.expression import (
     Value,
 )
 
-__all__ = ["ATOM", "COMPARE", "OR", "Infix", "Printed", "turn_sign"]
+__all__ = ["ATOM", "COMPARE", "OR", "Infix", "Printed", "flip_sign"]
 
-WIDTH = 88  # from here on a sum is told on several lines
+WIDTH = 88  # longer sums take several lines
 
 # How tightly operators bind, the loosest first.
 _CHOICE, OR, _AND, COMPARE, _SUM, _PRODUCT, _SIGN, ATOM = range(8)
+
+# The arrays of values: h1[3] is function 3 of layer 1.
+_ARRAYS = {"function": "h", "product": "p", "neuron": "n"}
 
 Printed = tuple[str, int]
 """A text, and how tightly its outermost operator binds."""
 
 
 class Infix(ABC):
-    """Prints expressions with the operators that C, JavaScript and Python share."""
+    """Prints expressions; ``x`` holds the numbers and categories of a row."""
 
-    also, either = "&&", "||"
+    both, either = "&&", "||"
     truths = "false", "true"
+    choice = "{condition} ? {yes} : {no}"
+    missing = "isnan(x[{column}])"
+    values = ""
+    """What stands before the name of an array of values."""
+    functions: ClassVar[Mapping[str, str]] = {}
+    """Operations that have another name."""
     fold = "\n    "
-    """How a line goes on, one step deeper than statements are."""
+    """How a line is continued, one step deeper than statements are."""
 
     def print(self, node: Expression | Condition) -> str:
-        """Give the text of an expression or a condition."""
+        """Return the text of an expression or a condition."""
         return self._print(node)[0]
 
     # ---- what languages differ in ----
-
-    @abstractmethod
-    def print_number(self, value: float) -> str:
-        """Write a constant so that it reads back as the same number."""
-
-    @abstractmethod
-    def print_input(self, column: int) -> str:
-        """Write the number in a column."""
-
-    @abstractmethod
-    def print_value(self, key: Key) -> str:
-        """Write a computed value."""
-
-    @abstractmethod
-    def print_function(self, name: str, arguments: Sequence[str]) -> str:
-        """Write the call of a function."""
 
     @abstractmethod
     def print_lookup(self, lookup: Lookup) -> str:
         """Write the number of a category."""
 
     @abstractmethod
-    def print_missing(self, column: int) -> str:
-        """Write that a column has a gap."""
-
-    @abstractmethod
     def print_members(self, column: int, categories: tuple[int, ...]) -> Printed:
         """Write that a column holds one of some categories."""
 
-    @abstractmethod
-    def print_count(self, parts: Sequence[str]) -> str:
-        """Write how many conditions hold, as a sum."""
+    def print_number(self, value: float) -> str:
+        """Write a constant so that it reads back as the same number."""
+        return repr(value)
 
-    def print_choice(self, condition: str, yes: str, no: str) -> str:
-        """Write one value or the other."""
-        return f"{condition} ? {yes} : {no}"
+    def print_value(self, key: Key) -> str:
+        """Write a computed value."""
+        if key.kind in _ARRAYS:
+            return f"{self.values}{_ARRAYS[key.kind]}{key.layer}[{key.number}]"
+        return f"{key.kind}[{key.number}]"
+
+    def print_function(self, name: str, arguments: Sequence[str]) -> str:
+        """Write the call of a function."""
+        return f"{self.functions.get(name, name)}({', '.join(arguments)})"
 
     # ---- the tree ----
 
@@ -90,7 +86,7 @@ class Infix(ABC):
         if isinstance(node, Number):
             return self.print_number(node.value), _SIGN if node.value < 0.0 else ATOM
         if isinstance(node, Input):
-            return self.print_input(node.column), ATOM
+            return f"x[{node.column}]", ATOM
         if isinstance(node, Value):
             return self.print_value(node.key), ATOM
         if isinstance(node, Parameter):
@@ -103,9 +99,9 @@ class Infix(ABC):
             return self._print_choice(node), _CHOICE
         return self._print_condition(node)
 
-    def _wrap(self, node: Expression | Condition, least: int) -> str:
+    def _wrap(self, node: Expression | Condition, min_level: int) -> str:
         text, level = self._print(node)
-        return text if level >= least else f"({text})"
+        return text if level >= min_level else f"({text})"
 
     def _print_call(self, node: Call) -> Printed:
         parts = node.arguments
@@ -123,18 +119,22 @@ class Infix(ABC):
         lines = [self._wrap(first, _SUM)]
         for part in rest:
             minus = node.name == "-"
-            turned = turn_sign(part)
-            if turned is not None:  # a + -2 * b is told as a - 2 * b
-                part, minus = turned, not minus
+            flipped = flip_sign(part)
+            if flipped is not None:  # a + -2 * b is written as a - 2 * b
+                part, minus = flipped, not minus
             lines.append(f"{'-' if minus else '+'} {self._wrap(part, _PRODUCT)}")
-        flat = " ".join(lines)
-        return flat if len(flat) <= WIDTH else self.fold.join(lines)
+        return self._fold(lines, " ", self.fold)
+
+    def _fold(self, lines: Sequence[str], between: str, fold: str) -> str:
+        flat = between.join(lines)
+        return flat if len(flat) <= WIDTH else fold.join(lines)
 
     def _print_choice(self, node: Choice) -> str:
         text = self._wrap(node.otherwise, _CHOICE)
         for condition, value in reversed(node.branches):
-            asked = self._wrap(condition, OR)
-            text = self.print_choice(asked, self._wrap(value, OR), text)
+            text = self.choice.format(
+                condition=self._wrap(condition, OR), yes=self._wrap(value, OR), no=text
+            )
         return text
 
     def _print_condition(self, node: Condition) -> Printed:
@@ -142,32 +142,29 @@ class Infix(ABC):
             left, right = self._wrap(node.left, _SUM), self._wrap(node.right, _SUM)
             return f"{left} {node.sign} {right}", COMPARE
         if isinstance(node, IsMissing):
-            return self.print_missing(node.column), ATOM
+            return self.missing.format(column=node.column), ATOM
         if isinstance(node, OneOf):
             return self.print_members(node.column, node.categories)
         if isinstance(node, Some):
             return self._print_some(node), _AND
         if not node.parts:
             return self.truths[isinstance(node, AllOf)], ATOM
-        word, level = (self.also, _AND) if isinstance(node, AllOf) else (self.either, OR)
+        word, level = (self.both, _AND) if isinstance(node, AllOf) else (self.either, OR)
         lines = [self._wrap(part, level + 1) for part in node.parts]
-        flat = f" {word} ".join(lines)
-        return flat if len(flat) <= WIDTH else f"{self.fold}{word} ".join(lines), level
+        return self._fold(lines, f" {word} ", f"{self.fold}{word} "), level
 
     def _print_some(self, node: Some) -> str:
-        total = self.print_count([self._wrap(part, COMPARE) for part in node.parts])
-        asked = []
+        parts = (f"({self._wrap(part, COMPARE)})" for part in node.parts)
+        total = f"({' + '.join(parts)})"
         if node.low == node.high:
             return f"{total} == {node.low}"
-        if node.low > 0:
-            asked.append(f"{total} >= {node.low}")
-        if node.high < len(node.parts):
-            asked.append(f"{total} <= {node.high}")
-        return f" {self.also} ".join(asked)
+        limits = [f"{total} >= {node.low}"] if node.low > 0 else []
+        limits += [f"{total} <= {node.high}"] if node.high < len(node.parts) else []
+        return f" {self.both} ".join(limits)
 
 
-def turn_sign(part: Expression) -> Expression | None:
-    """Give -part if part is a negative number, or has one as its first factor."""
+def flip_sign(part: Expression) -> Expression | None:
+    """Return -part if part is a negative number, or has one as its first factor."""
     if isinstance(part, Number) and part.value < 0.0:
         return Number(-part.value)
     if isinstance(part, Call) and part.name == "negate":

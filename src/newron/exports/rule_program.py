@@ -32,12 +32,12 @@ from newron.rules.parsing import parse_rules
 from newron.rules.proof import prove
 from newron.rules.ruleset import RuleSet
 
-__all__ = ["Reading", "Rule", "read_rules"]
+__all__ = ["Rule", "RuleProgram", "make_rule_program"]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition, what it says in words, and the class that follows or the points it adds."""
+    """A condition, its words, and the class that follows or the points it adds."""
 
     condition: Condition
     text: str
@@ -46,20 +46,25 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The rules of a model."""
+class RuleProgram:
+    """The rules of a model, as conditions that every target can print."""
 
     ruleset: RuleSet
     proof: str
     """What was proved of the rules, in the same words each time."""
     rules: tuple[Rule, ...]
-    """In the order in which they are told."""
+    """In the order in which they are printed."""
     default: int | None
     """The class if no rule holds; None where rules add points."""
     constants: tuple[Fraction, ...]
     """Where points start; empty where rules decide."""
     inside: Condition
-    """Whether a row lies in the domain for which the rules are told."""
+    """Whether a row lies in the domain that the rules are about."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether the first rule that holds decides; else rules add points."""
+        return self.default is not None
 
     @property
     def text(self) -> str:
@@ -72,7 +77,7 @@ class Reading:
         return [record["rule"] for record in self.ruleset.to_records()]
 
 
-def read_rules(model: Model, ruleset: RuleSet) -> Reading:
+def make_rule_program(model: Model, ruleset: RuleSet) -> RuleProgram:
     """Read the rules of a model as they are printed.
 
     Raises
@@ -88,19 +93,19 @@ def read_rules(model: Model, ruleset: RuleSet) -> Reading:
     axes, body = parse_rules(text, model.schema, model.output)
     texts = [record["rule"] for record in ruleset.to_records()]
     columns = sorted(set().union(*map(read_columns, body.nodes), set()))
-    inside = AllOf(tuple(part for i in columns for part in _tell_domain(i, axes[i])))
+    inside = AllOf(tuple(part for i in columns for part in _list_domain(i, axes[i])))
     conditions = [_make_condition(node, axes) for node in body.nodes]
     if isinstance(body, DecisionList):
         rules = [
             Rule(condition, text, outcome=branch.outcome)
             for condition, text, branch in zip(conditions, texts, body.branches, strict=False)
         ]
-        return Reading(ruleset, proved, tuple(rules), body.default, (), inside)
+        return RuleProgram(ruleset, proved, tuple(rules), body.default, (), inside)
     rules = [
         Rule(condition, text, points=term.weights)
         for condition, text, term in zip(conditions, texts, body.terms, strict=True)
     ]
-    return Reading(ruleset, proved, tuple(rules), None, body.constants, inside)
+    return RuleProgram(ruleset, proved, tuple(rules), None, body.constants, inside)
 
 
 def _make_condition(node: Node, axes: Sequence[Axis]) -> Condition:
@@ -128,7 +133,7 @@ def _make_literal(column: int, axis: Axis, mask: int) -> Condition:
 
 
 def _list_values(x: Expression, values: tuple[float, ...], cells: list[int]) -> list[Condition]:
-    """Tell which of the listed values x has: by a comparison for those in a row."""
+    """Return that x has one of the listed values: by a comparison for those in a row."""
     parts: list[Condition] = []
     for first, last in _find_runs(cells):
         low, high = (
@@ -146,7 +151,7 @@ def _list_values(x: Expression, values: tuple[float, ...], cells: list[int]) -> 
 
 
 def _make_range(x: Expression, axis: Axis, first: int, last: int) -> Condition:
-    """Tell that x lies in some cells in a row."""
+    """Return that x lies in some cells in a row."""
     parts: list[Condition] = []
     if first > 0:
         parts.append(_compare(x, axis.boundaries[first - 1], ">=", ">"))
@@ -179,8 +184,8 @@ def _find_runs(cells: list[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _tell_domain(column: int, axis: Axis) -> list[Condition]:
-    """Tell what a column may hold; nothing where that is anything."""
+def _list_domain(column: int, axis: Axis) -> list[Condition]:
+    """Return what a column may hold; nothing where that is anything."""
     parts: list[Condition] = []
     if axis.column.categories is not None:
         parts += [OneOf(column, tuple(range(axis.n_values)))] if axis.n_values else []
