@@ -21,7 +21,7 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label
 from newron.shapes.curve import Curve, Source
-from newron.shapes.sentence import tell_centre, tell_factor, tell_shape
+from newron.shapes.sentence import describe_shape, format_factor, list_neuron
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,10 +156,13 @@ class Shape:
         data["levels"] = [{"category": label, "value": value} for label, value in self.levels]
         return {**data, "peak": self.peak, "width": self.width, "text": str(self)}
 
+    @property
+    def description(self) -> str:
+        """What the function does, without what it reads and its weight."""
+        return describe_shape(self)
+
     def __str__(self) -> str:
-        """Tell the shape in a sentence, with its weight."""
-        weight = "" if self.weight is None else f", times {format_rounded(self.weight)}"
-        return f"{self.source}: {tell_shape(self)}{weight}"
+        return f"{self.source}: {self.description}{_format_times(self.weight)}"
 
 
 @dataclass(frozen=True)
@@ -226,21 +229,30 @@ class Shapes(Sequence[Shape]):
         return f"<Shapes: {len(self)} functions, of which {sum(s.matters for s in self)} matter>"
 
     def __str__(self) -> str:
-        """Tell all shapes, grouped by neuron."""
-        return "\n".join(line for neuron in self.neurons for line in self._tell_neuron(neuron))
+        blocks = (self.list_lines(neuron) for neuron in self.neurons)
+        return "\n".join("\n    ".join([heading, *lines]) for heading, lines in blocks)
 
-    def _tell_neuron(self, neuron: Neuron) -> list[str]:
-        after = "" if neuron.activation == "identity" else f", then {neuron.activation}"
+    def list_lines(self, neuron: Neuron) -> tuple[str, list[str]]:
+        """Return what a neuron does with its functions, and a line for each of them.
+
+        Parameters
+        ----------
+        neuron : Neuron
+            One of ``neurons``.
+
+        Returns
+        -------
+        heading : str
+        lines : list of str
+        """
         shapes = self.of_neuron(neuron)
-        told = [f"{tell_factor(s.weight)}{s.source}: {tell_shape(s)}" for s in shapes if s.matters]
+        lines = [
+            f"{format_factor(s.weight)}{s.source}: {s.description}" for s in shapes if s.matters
+        ]
         rest = [shape for shape in shapes if not shape.matters]
-        if rest:
-            aside = "; ".join(map(_tell_aside, rest))
-            told.append(f"hardly matter{'s' if len(rest) == 1 else ''}: {aside}")
-        if neuron.centre:
-            told.append(tell_centre(neuron.centre))
-        head = f"{neuron.name} {_VERBS[neuron.aggregation]}{after}:"
-        return [head, *(f"    {line}" for line in told)]
+        told = [f"{s.source} ({s.description}{_format_times(s.weight)})" for s in rest]
+        verb = "matters" if len(rest) == 1 else "matter"
+        return list_neuron(neuron, lines, f"hardly {verb}: {'; '.join(told)}" if rest else "")
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Give all shapes as plain data."""
@@ -264,17 +276,9 @@ _RECORD = (
     "missing", "weight", "matters", "text",
 )  # fmt: skip
 
-_VERBS = {
-    "sum": "adds",
-    "mean": "averages",
-    "min": "takes the least of",
-    "max": "takes the greatest of",
-    "product": "multiplies",
-}
 
-
-def _tell_aside(shape: Shape) -> str:
-    return str(shape).replace(": ", " (", 1) + ")"
+def _format_times(weight: float | None) -> str:
+    return "" if weight is None else f", times {format_rounded(weight)}"
 
 
 def read_shapes(model: Model) -> Shapes:
