@@ -290,7 +290,7 @@ class TestFidelity:
         found = measure_fidelity(model, crisp, rows)
         equal = model.predict(rows) == crisp.predict(rows)
         assert (found.n_rows, found.n_equal) == (41, int(equal.sum()))
-        assert found.share == equal.mean()
+        assert found.fraction == equal.mean()
         assert found.r2 is None
         percent = f"{100 * equal.mean():.3g} % faithful: the crisp network gives the class of the "
         assert str(found).startswith(f"{percent}network on {equal.sum()} of 41 rows; furthest")
@@ -331,7 +331,7 @@ class TestFidelity:
         found = measure_fidelity(model, crisp, rows)
         assert found.r2 == pytest.approx(r2_score(model.predict(rows), crisp.predict(rows)))
         assert found.n_equal is None
-        assert found.share == found.r2
+        assert found.fraction == found.r2
         assert found.largest == np.abs(model.predict(rows) - crisp.predict(rows)).max()
         assert str(found).startswith(f"R² {found.r2:.3f}: ".replace("-", "−"))
         assert "on 33 rows; furthest apart: row " in str(found)
@@ -340,7 +340,7 @@ class TestFidelity:
         for output in (Classes((0, 1)), Targets(("y",))):
             model = self.make_pair(output)[1]
             found = measure_fidelity(model, model, [[1.0], [3.0]])
-            assert (found.share, found.largest, found.worst) == (1.0, 0.0, ())
+            assert (found.fraction, found.largest, found.worst) == (1.0, 0.0, ())
             assert str(found).endswith("2 rows; no row differs")
         assert measure_fidelity(model, model, [[1.0]]).r2 == 1.0
 
@@ -379,7 +379,7 @@ def test_a_trained_network_becomes_crisp_and_is_measured():
         processing="tanh_prod", hidden_layer_sizes=(2,), recipe="gradient", random_state=0
     )
     model = model.fit(xor.X, xor.y).model_
-    assert measure_fidelity(model, make_crisp(model), xor.X).share > 0.95
+    assert measure_fidelity(model, make_crisp(model), xor.X).fraction > 0.95
 
 
 def test_a_function_is_traced_in_the_columns_units():

@@ -7,18 +7,16 @@ them; functions that are not crisp are told by their value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from newron.explanations.change import Changes
 from newron.explanations.conditions import name_functions
-from newron.explanations.counterfactual import search_changes
-from newron.explanations.margin import tell_unit
+from newron.explanations.counterfactual import Changes, search_changes
 from newron.explanations.path import Part, Reader, Stage
 from newron.explanations.row import get_value, read_row
 from newron.explanations.text import tell_explanation
-from newron.formatting import format_number
+from newron.formatting import format_number, format_unit
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Label
@@ -74,7 +72,7 @@ class Explanation:
             "probabilities": [
                 {"class": label, "probability": share} for label, share in self.probabilities
             ],
-            "neurons": [{**asdict(stage), "holding": stage.n_holding} for stage in self.stages],
+            "neurons": [stage.to_dict() for stage in self.stages],
             "changes": None if self.changes is None else self.changes.to_dict(),
             "notes": list(self.notes),
         }
@@ -195,4 +193,5 @@ def _list_notes(model: Model, row: Floats) -> Iterator[str]:
             yield f"{column.name} is missing, which training did not see."
         elif isinstance(value, float) and not column.low <= value <= column.high:
             ends = f"{format_number(column.low)} to {format_number(column.high)}"
-            yield f"{column.name} lies outside the observed range, {ends}{tell_unit(column)}."
+            ends += format_unit(column.unit)
+            yield f"{column.name} lies outside the observed range, {ends}."

@@ -17,13 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError
 from newron.explanations.conditions import name_functions
 from newron.explanations.row import open_layers
-from newron.formatting import format_rounded
+from newron.formatting import format_count, format_percent, format_rounded, to_ascii
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
+from newron.rules.coverage import number_classes
+from newron.rules.crisp import score_r2
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +37,6 @@ Kind = Literal["permutation", "drop"]
 _KINDS = ("permutation", "drop")
 _BAR = 24
 _INDENT = "    "
-_PLAIN = str.maketrans({"−": "-", "±": "+-", "²": "^2", "≥": ">=", "≤": "<=", "≠": "!=", "━": "="})
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class Importance(Sequence[Influence]):
         ]
         head = self.measure.replace("an input is", "a function is") if functions else self.measure
         text = "\n".join([head, *lines])
-        return text if unicode else text.translate(_PLAIN)
+        return text if unicode else to_ascii(text)
 
     def _tell_row(self, influence: Influence, most: float, unicode: bool) -> tuple[str, str, str]:
         length = round(_BAR * influence.value / most) if most > 0.0 else 0
@@ -170,10 +171,10 @@ class Importance(Sequence[Influence]):
         name = influence.name
         if influence.layer is not None:
             name = f"{influence.layer}.{influence.neuron}  {name}"
-        return name if unicode else name.translate(_PLAIN), told, "━" * max(length, 0)
+        return name if unicode else to_ascii(name), told, "━" * max(length, 0)
 
     def _tell_number(self, value: float) -> str:
-        return f"{100 * value:.1f} %".replace("-", "−") if self._shares else format_rounded(value)
+        return format_percent(value, 1, limits=False) if self._shares else format_rounded(value)
 
 
 def _get_size(influence: Influence) -> float:
@@ -287,7 +288,7 @@ def _shuffle(rows: Floats, i: int, orders: Sequence[NDArray[np.intp]]) -> Iterat
 def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray[Any]:
     """Give the numbers of the right classes, or the right amounts."""
     if isinstance(output, Classes):
-        return output.choose(scores) if y is None else _number_classes(output, y, len(scores))
+        return output.choose(scores) if y is None else number_classes(output, y, len(scores))
     if y is None:
         return scores
     amounts = np.asarray(y, np.float64)
@@ -297,32 +298,18 @@ def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray
     return amounts
 
 
-def _number_classes(output: Classes, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise InputError(f"y: expected one class for each of {n_rows} rows, got {labels.shape}")
-    known = {label: k for k, label in enumerate(output.labels)}
-    for label in labels.tolist():
-        if label not in known:
-            raise InputError(f"y: expected classes among {list(output.labels)}, got {label!r}")
-    return np.array([known[label] for label in labels.tolist()], np.intp)
-
-
-def _score(output: Output, scores: Floats, wanted: NDArray[Any]) -> float:
-    """Give the accuracy, or the mean R² of the amounts."""
+def _score(output: Output, scores: Floats, truth: NDArray[Any]) -> float:
+    """Return the accuracy, or the mean R² of the targets."""
     if isinstance(output, Classes):
-        return float(np.mean(output.choose(scores) == wanted))
-    left = ((wanted - scores) ** 2).sum(axis=0)
-    total = ((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0)
-    flat = np.where(left > 0.0, 0.0, 1.0)  # of an amount that never changes
-    return float(np.where(total > 0.0, 1.0 - left / np.where(total > 0.0, total, 1.0), flat).mean())
+        return float(np.mean(output.choose(scores) == truth))
+    return score_r2(truth, scores)
 
 
 def _tell_permutation(
     output: Output, baseline: float, n_rows: int, n_repeats: int, own: bool
 ) -> str:
     times = "once" if n_repeats == 1 else f"{n_repeats} times"
-    rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
+    rows = format_count(n_rows, "row", separator="")
     if not isinstance(output, Classes):
         of = (
             f"R² of {format_rounded(baseline)}"
@@ -332,7 +319,7 @@ def _tell_permutation(
         return f"{of} on {rows}: what is lost when an input is shuffled, {times}"
     if own:
         return f"Share of {rows} whose class changes when an input is shuffled, {times}"
-    right = f"{100 * baseline:.1f} %"
+    right = format_percent(baseline, 1, limits=False)
     return f"{right} of {rows} are right: what is lost when an input is shuffled, {times}"
 
 
@@ -425,7 +412,7 @@ def _hold_layer(layer: Layer, n: int, constants: Mapping[int, float]) -> Layer:
 
 
 def _tell_drop(output: Output, n_rows: int) -> str:
-    rows = "1 row" if n_rows == 1 else f"{n_rows} rows"
+    rows = format_count(n_rows, "row", separator="")
     if isinstance(output, Classes):
         return f"Share of {rows} whose class changes when an input is held constant"
     what = output.names[0] if output.n_scores == 1 else "the amounts"

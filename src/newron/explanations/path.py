@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from newron.explanations.conditions import Conditions, FunctionCondition
-from newron.explanations.margin import subtract, tell_asked, tell_reading
 from newron.explanations.row import get_value, open_layers
+from newron.formatting import format_number, format_rounded, format_unit, format_value
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Label, Targets
 from newron.model.processing import get_processing
-from newron.model.schema import Column
 from newron.rules.circuit import tell_exactly
 
-__all__ = ["Part", "Reader", "Stage"]
+__all__ = ["Part", "Reader", "Stage", "subtract"]
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,14 @@ class Part:
         The value less the limit.
     origin : tuple of int, optional
         The numbers of the neuron that it reads; None if it reads a column.
-    reading : str
-        The value and the margin in words.
+    unit : str, optional
+        The unit of the column.
+    counted : int, optional
+        Of how many conditions it asks how many hold.
+    at_most : bool
+        Whether no more than the limit may hold.
+    by_value : bool
+        Whether the condition names single values, so that the margin means nothing.
     """
 
     layer: int
@@ -71,7 +77,47 @@ class Part:
     limit: float | None = None
     margin: float | None = None
     origin: tuple[int, int] | None = None
-    reading: str = ""
+    unit: str | None = None
+    counted: int | None = None
+    at_most: bool = False
+    by_value: bool = False
+
+    @property
+    def reading(self) -> str:
+        """The value in words, and how far it is from where the condition changes."""
+        if self.counted == 1:
+            return ""
+        if self.counted is not None:
+            text = f"{self.value} of {self.counted}"
+        elif self.value is None or self.origin is None:
+            text = format_value(self.value) + ("" if self.value is None else format_unit(self.unit))
+        else:
+            text = format_rounded(float(self.value))
+        if self.margin is None or self.by_value:
+            return text
+        return f"{text}, {self._format_margin(self.margin)}"
+
+    def _format_margin(self, margin: float) -> str:
+        """Return a distance: "5 y below 55", "at the limit of 6", "1 short of 6"."""
+        limit = format_number(self.limit or 0.0)
+        if margin == 0.0:
+            return f"at the limit of {limit}"
+        size = format_number(float(f"{abs(margin):.12g}"))
+        if self.counted is None:
+            side = "above" if margin > 0.0 else "below"
+            return f"{size}{format_unit(self.unit)} {side} {limit}"
+        if margin > 0.0:
+            return f"{size} over {limit}"
+        return f"{size} {'below' if self.at_most else 'short of'} {limit}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the part as plain data.
+
+        Returns
+        -------
+        dict
+        """
+        return {**asdict(self), "reading": self.reading}
 
 
 @dataclass(frozen=True)
@@ -109,6 +155,16 @@ class Stage:
         """How many conditions hold, if all functions are conditions."""
         marks = [part.holds for part in self.parts]
         return None if None in marks else sum(map(bool, marks))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the stage as plain data.
+
+        Returns
+        -------
+        dict
+        """
+        parts = [part.to_dict() for part in self.parts]
+        return {**asdict(self), "parts": parts, "holding": self.n_holding}
 
 
 class Reader:
@@ -168,28 +224,34 @@ class Reader:
             weight,
             share / n if layer.aggregation == "mean" else share,
             origin=self._conditions.find_neuron(source),
+            unit=None if column is None else column.unit,
         )
         if get_processing(layer.processing).crisp:
-            return self._judge(part, self._conditions.read(number, e), column, source)
-        return replace(part, reading=tell_reading(part.value, column))
+            return self._evaluate(part, self._conditions.read(number, e), source)
+        return part
 
-    def _judge(
-        self, part: Part, asked: FunctionCondition, column: Column | None, source: int
-    ) -> Part:
-        """Tell whether a condition holds, and by how much."""
+    def _evaluate(self, part: Part, asked: FunctionCondition, source: int) -> Part:
+        """Add whether a condition holds, and by how much."""
         value = part.value if asked.counted is None else self._counts[source]
-        limit, margin = asked.limit, None
-        if limit is not None and isinstance(value, float | int):
-            margin = subtract(float(value), limit)
+        margin = None
+        if asked.limit is not None and isinstance(value, float | int):
+            margin = subtract(float(value), asked.limit)
         return replace(
             part,
             value=value,
             holds=part.h == 1.0,
             condition=asked.text,
-            limit=limit,
+            limit=asked.limit,
             margin=margin,
-            reading=tell_asked(asked, value, margin, column),
+            counted=asked.counted,
+            at_most=asked.at_most,
+            by_value=asked.by_value,
         )
+
+
+def subtract(a: float, b: float) -> float:
+    """Return a − b as decimals are subtracted on paper."""
+    return float(Decimal(repr(a)) - Decimal(repr(b)))
 
 
 def _read_neurons(model: Model, row: Floats) -> list[float]:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from newron.explanations.margin import subtract, tell_distance
-from newron.explanations.path import Part, Stage
+from newron.explanations.path import Part, Stage, subtract
 from newron.formatting import (
     format_class,
     format_probability,
@@ -99,7 +98,7 @@ class _Teller:
         if len(scores) == 1:
             stage = scores[0]
             what = stage.aggregation if stage.aggregation in ("sum", "mean") else "score"
-            distance = tell_distance(stage.total, stage.centre, self._digits)
+            distance = _format_distance(stage.total, stage.centre, self._digits)
             return [
                 f"{_INDENT}{what} {format_rounded(stage.total, self._digits)}, {distance} {said}"
             ]
@@ -217,6 +216,16 @@ class _Teller:
 
     def _plain(self, text: str) -> str:
         return text if self._unicode else to_ascii(text)
+
+
+def _format_distance(total: float, limit: float, digits: int) -> str:
+    """Return how far a sum is from its limit: "1 short of 3"."""
+    margin = subtract(total, limit)
+    text = format_rounded(limit, digits)
+    if margin == 0.0:
+        return f"at the limit of {text}"
+    size = format_rounded(abs(margin), digits)
+    return f"{size} over the limit of {text}" if margin > 0.0 else f"{size} short of {text}"
 
 
 def _is_count(stage: Stage) -> bool:

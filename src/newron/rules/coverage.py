@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,16 +90,14 @@ def cover_rows(model: Model, X: Any, y: ArrayLike) -> Coverage:
 
 
 def number_classes(output: Output, y: ArrayLike | None, n_rows: int) -> NDArray[np.intp]:
-    """Give the number of each row's class; 0 where there are none."""
+    """Return the number of each row's class; 0 where there are none."""
     if y is None or not isinstance(output, Classes):
         return np.zeros(n_rows, np.intp)
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
-        raise InputError(f"expected y with one class for each of {n_rows} rows, got {labels.shape}")
+        raise InputError(f"y: expected one class for each of {n_rows} rows, got {labels.shape}")
     known = {label: k for k, label in enumerate(output.labels)}
-    try:
-        return np.array([known[label] for label in labels.tolist()], np.intp)
-    except (KeyError, TypeError):
-        raise InputError(
-            f"y: expected classes among {', '.join(map(str, output.labels))}, got others"
-        ) from None
+    for label in labels.tolist():
+        if not isinstance(label, Hashable) or label not in known:
+            raise InputError(f"y: expected classes among {list(output.labels)}, got {label!r}")
+    return np.array([known[label] for label in labels.tolist()], np.intp)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError, ModelError
-from newron.formatting import format_rounded
+from newron.formatting import format_count, format_rounded
 from newron.model.arithmetic import Floats
 from newron.model.condition import Condition, Edge, make_layer
 from newron.model.model import Model
@@ -26,11 +26,11 @@ from newron.model.output import Classes, Label, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 
-__all__ = ["Disagreement", "Fidelity", "make_crisp", "measure_fidelity"]
+__all__ = ["Disagreement", "Fidelity", "make_crisp", "measure_fidelity", "score_r2"]
 
 _SOFT = ("sigmoid", "tanh_prod")
 _WORST = 10  # rows that a Fidelity keeps, unless told
-_TOLD = 3  # of them in its text
+_SHOWN = 3  # of them in its text
 
 
 def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
@@ -253,8 +253,8 @@ class Fidelity:
     worst: tuple[Disagreement, ...]
 
     @property
-    def share(self) -> float:
-        """The share of rows with the same class; R² for amounts."""
+    def fraction(self) -> float:
+        """The fraction of rows with the same class; R² for amounts."""
         if self.n_equal is not None:
             return self.n_equal / self.n_rows
         return 0.0 if self.r2 is None else self.r2
@@ -263,34 +263,39 @@ class Fidelity:
         """Give the numbers as plain data."""
         return asdict(self)
 
-    def __str__(self) -> str:
-        """Tell the fidelity, and the rows furthest apart."""
+    @property
+    def summary(self) -> str:
+        """How faithful the crisp network is, in a few words."""
+        rounded = min(round(self.fraction, 3), 1.0 if self.fraction >= 1.0 else 0.999)
         if self.n_equal is None:
-            r2 = _round_below_one(self.share, 3)
-            head = (
-                f"R² {format_rounded(r2)}: the amounts of the crisp network against those of the "
-                f"network on {_count_rows(self.n_rows)}"
-            )
-        else:
-            percent = 100 * _round_below_one(self.share, 3)
-            head = (
-                f"{percent:.4g} % faithful: the crisp network gives "
-                f"the class of the network on {self.n_equal} of {_count_rows(self.n_rows)}"
-            )
-        return f"{head}; {self._tell_worst()}"
+            return f"R² {format_rounded(rounded)}"
+        return f"{100 * rounded:.4g} % faithful"
 
-    def _tell_worst(self) -> str:
+    @property
+    def agreement(self) -> str:
+        """What was compared, and on how many rows."""
+        rows = format_count(self.n_rows, "row", separator="")
+        if self.n_equal is None:
+            against = "the amounts of the crisp network against those of the network"
+            return f"{against} on {rows}"
+        equal = "the crisp network gives the class of the network"
+        return f"{equal} on {self.n_equal} of {rows}"
+
+    def __str__(self) -> str:
+        return f"{self.summary}: {self.agreement}; {self._describe_worst()}"
+
+    def _describe_worst(self) -> str:
         if self.largest == 0.0:
             return "no row differs"
         if not self.worst:
             return f"largest difference {format_rounded(self.largest)}"
         of = "" if self.n_equal is None else "probability of "
-        told = [
+        rows = [
             f"row {d.row} ({of}{d.label}: {format_rounded(d.soft)}, "
             f"crisp {format_rounded(d.crisp)})"
-            for d in self.worst[:_TOLD]
+            for d in self.worst[:_SHOWN]
         ]
-        return f"furthest apart: {', '.join(told)}"
+        return f"furthest apart: {', '.join(rows)}"
 
 
 def measure_fidelity(
@@ -343,7 +348,7 @@ def _compare_classes(output: Classes, soft: Floats, crisp: Floats, n_worst: int)
 def _compare_amounts(names: Sequence[str], soft: Floats, crisp: Floats, n_worst: int) -> Fidelity:
     worst = _find_worst(names, soft, crisp, np.ones(len(soft), bool), n_worst)
     largest = float(np.abs(soft - crisp).max())
-    return Fidelity(len(soft), None, _score_r2(soft, crisp), largest, worst)
+    return Fidelity(len(soft), None, score_r2(soft, crisp), largest, worst)
 
 
 def _find_worst(
@@ -360,18 +365,9 @@ def _find_worst(
     )
 
 
-def _score_r2(wanted: Floats, got: Floats) -> float:
-    """Give the mean R² of the targets; where one is constant, 1 if it is hit and else 0."""
-    left = ((wanted - got) ** 2).sum(axis=0)
-    total = ((wanted - wanted.mean(axis=0)) ** 2).sum(axis=0)
+def score_r2(truth: Floats, predicted: Floats) -> float:
+    """Return the mean R² of the targets; where one is constant, 1 if it is hit and else 0."""
+    left = ((truth - predicted) ** 2).sum(axis=0)
+    total = ((truth - truth.mean(axis=0)) ** 2).sum(axis=0)
     flat = np.where(left > 0.0, 0.0, 1.0)
     return float(np.where(total > 0.0, 1.0 - left / np.where(total > 0.0, total, 1.0), flat).mean())
-
-
-def _round_below_one(share: float, digits: int) -> float:
-    """Round a share so that only a full one is told as 1."""
-    return min(round(share, digits), 1.0 if share >= 1.0 else 1.0 - 0.1**digits)
-
-
-def _count_rows(n: int) -> str:
-    return "1 row" if n == 1 else f"{n} rows"
