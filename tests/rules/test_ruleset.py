@@ -169,7 +169,7 @@ def test_what_is_outside_is_not_a_gap():
 
 def test_wrong_targets_are_refused():
     rules = extract(make_step(Column("x", 0.0, 9.0), 3.0))
-    with pytest.raises(InputError, match="'well', 'ill'.*got 'dead'"):
+    with pytest.raises(InputError, match=r"'well', 'ill'.*got 'dead'"):
         rules.cover([[1.0]], ["dead"])
     with pytest.raises(InputError, match="1 rows"):
         rules.cover([[1.0]], ["ill", "ill"])
