@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -54,20 +56,38 @@ def test_an_error_has_exit_code_2_and_leaves_standard_output_empty(start):
     assert err.startswith(b"newron: t.csv: expected the target 'nothing', got none; ")
 
 
-def test_ctrl_c_leaves_no_file(start, tmp_path):
+def is_writing(process, folder, before):
+    """Whether a process has begun a file, with or without a name."""
+    if {file.name for file in folder.iterdir()} != before:
+        return True
+    for handle in Path(f"/proc/{process.pid}/fd").glob("*"):
+        with suppress(FileNotFoundError):  # it may be closed by now
+            if str(handle.readlink()).startswith(f"{folder}/#"):
+                return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "last"),
+    [
+        (signal.SIGINT, 130, [b"newron: interrupted: nothing was written"]),
+        (signal.SIGTERM, 143, []),
+    ],
+)
+def test_ctrl_c_and_a_termination_leave_no_file(start, tmp_path, number, code, last):
     with (tmp_path / "long.csv").open("w") as file:
         file.write("age,colour\n" + "51,red\n" * 3_000_000)
     before = {file.name for file in tmp_path.iterdir()}
     process = start("predict", "m.json", "long.csv", "-o", "out.csv")
     end = time.monotonic() + 60
-    while {file.name for file in tmp_path.iterdir()} == before:  # until it writes
+    while not is_writing(process, tmp_path, before):
         assert process.poll() is None
         assert time.monotonic() < end
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err.splitlines()[-1] == b"newron: interrupted: nothing was written"
+    assert process.returncode == code
+    assert err.splitlines()[-1:] == last
     assert {file.name for file in tmp_path.iterdir()} == before
 
 

@@ -3,6 +3,10 @@
 import json
 import os
 import pickle
+import signal
+import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -64,6 +68,94 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
         make_model(2).save(path)
     assert path.read_text() == before
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as Unix has them")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_a_file_keeps_its_permissions(tmp_path, mode):
+    path = tmp_path / "m.json"
+    make_model(1).save(path)
+    path.chmod(mode)
+    make_model(2).save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert newron.load(path) == make_model(2)
+
+
+SAVE_SLOWLY = """
+import os, sys, time
+import newron
+model = newron.load(sys.argv[1])
+def wait(handle):
+    print("writing", flush=True)
+    time.sleep(60)
+os.fsync = wait
+model.save(sys.argv[2])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files without a name")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_kill_while_writing_leaves_nothing_behind(tmp_path, number):
+    make_model(1).save(tmp_path / "m.json")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    command = [sys.executable, "-c", SAVE_SLOWLY, str(tmp_path / "m.json"), str(folder / "n.json")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "writing\n"
+        process.send_signal(number)
+    assert list(folder.iterdir()) == []
+
+
+def test_without_unnamed_files_it_is_written_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path = tmp_path / "m.json"
+    make_model(1).save(path)
+    path.chmod(0o600)
+    make_model(2).save(path)
+    assert newron.load(path) == make_model(2)
+    assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def make_one_step(**changes):
+    """One step on one column; changes of the column, or other classes."""
+    classes = changes.pop("classes", ("a", "b"))
+    column = newron.model.Column(**{"name": "age", "low": 29.0, "high": 77.0, **changes})
+    layer = newron.model.Layer(
+        "heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.5]], centre=[0.5]
+    )
+    return newron.Model(newron.model.Schema((column,)), [layer], newron.model.Classes(classes))
+
+
+@pytest.mark.parametrize("changes", [{"name": "a\ud800"}, {"classes": ("a", "\udfff")}])
+def test_a_name_that_no_file_can_hold_is_one_clear_error(tmp_path, changes):
+    with pytest.raises(ModelFileError, match="Unicode text") as caught:
+        make_one_step(**changes).save(tmp_path / "m.json")
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_classes_that_differ_by_a_last_nul_stay_apart(tmp_path):
+    model = make_one_step(classes=("a", "a\0"))
+    model.save(tmp_path / "m.json")
+    again = newron.load(tmp_path / "m.json")
+    assert again == model
+    assert again.predict([[50.0], [60.0]]).tolist() == ["a", "a\0"]
+
+
+def test_more_than_a_thousand_classes_are_saved_and_predicted(tmp_path):
+    n = 1200
+    layer = newron.model.Layer(
+        "heaviside", "sum", "identity", n, range(n), [0] * n, [[1.0]] * n,
+        [[k - 0.5] for k in range(n)], alpha=np.arange(1.0, n + 1), centre=np.zeros(n),
+    )  # fmt: skip
+    schema = newron.model.Schema((newron.model.Column("age", 0.0, float(n)),))
+    model = newron.Model(schema, [layer], newron.model.Classes(tuple(range(n))))
+    model.save(tmp_path / "m.json")
+    again = newron.load(tmp_path / "m.json")
+    assert again == model
+    assert again.predict([[0.0], [700.0], [1199.0]]).tolist() == [0, 700, 1199]
 
 
 def damage(text: str) -> dict[str, str | bytes]:
@@ -130,6 +222,24 @@ def damage(text: str) -> dict[str, str | bytes]:
         "no factors": put(["layers", 0, "processing"], "tanh_prod").replace(
             '"w": 1.0, "b": 54.5', '"w": [], "b": []'
         ),
+        "function number": put(["layers", 0, "neurons", 0, "functions"], [5]),
+        "function text": put(["layers", 0, "neurons", 0, "functions"], ["w"]),
+        "function with levels": put(["layers", 0, "neurons", 0, "functions"], ["levels"]),
+        "empty values": put(["inputs", 0, "values"], []),
+        "huge values": put(["inputs", 0, "values"], [0.0, 1e308]),
+        "empty categories": put(["inputs", 0], {"name": "age", "categories": []}),
+        "categories true and 1": put(["inputs", 0], {"name": "age", "categories": [True, 1]}),
+        "infinite category": put(["inputs", 0], {"name": "age", "categories": [0]}).replace(
+            '"categories": [0]', '"categories": [1e999]'
+        ),
+        "half a character in a name": put(["inputs", 0, "name"], "\ud800"),
+        "half a character in a class": put(["output"], {"classes": ["a", "\udfff"]}),
+        "half a character in a category": put(
+            ["inputs", 0], {"name": "age", "categories": ["\ud83d", "b"]}
+        ),
+        "class of 400 digits": put(["output"], {"classes": [1, 10**400]}),
+        "category of 400 digits": put(["inputs", 0], {"name": "age", "categories": [-(10**400)]}),
+        "long name": put(["inputs", 0], {"name": "a" * 100_000, "low": 1, "high": 0}),
         "infinite class": text.replace('["a", "b"]', "[0, 1e400]"),
         "twice": text.replace('"version": 1', '"version": 1, "version": 1'),
     }
@@ -145,7 +255,7 @@ def make_text(tmp_path):
     return (tmp_path / "good.json").read_text()
 
 
-def refusal_of(path) -> str:
+def error_of(path) -> str:
     with pytest.raises(ModelFileError) as caught:
         newron.load(path)
     return str(caught.value)
@@ -157,7 +267,7 @@ def test_damaged_and_hostile_files_get_one_clear_error(tmp_path):
     for name, content in cases.items():
         path = tmp_path / "bad.json"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        message = refusal_of(path)
+        message = error_of(path)
         assert message.startswith(str(path)), name
         assert "\n" not in message, name
         assert len(message) < 300, name

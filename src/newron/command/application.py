@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import shlex
+import signal
 import sys
 import traceback
 import warnings
@@ -37,7 +38,7 @@ from newron.formatting import clean
 
 __all__ = ["app", "main"]
 
-FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+FAILED, INTERRUPTED, PIPE_CLOSED, TERMINATED = 2, 130, 141, 143
 Example = tuple[str, str]  # a command line, and what it is for
 
 
@@ -202,4 +203,6 @@ register("datasets", datasets.run, datasets.EXAMPLES)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, and leave with its exit code."""
+    # SIGTERM unwinds as Ctrl-C does, so that temporary files are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     app(arguments, prog_name="newron")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from newron import _files
 from newron.errors import InputError
 
 __all__ = ["check_free", "open_whole", "stage_folder"]
@@ -39,19 +39,9 @@ def check_free(paths: Iterable[Path], *, force: bool) -> None:
 def open_whole(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file to write; it appears when all is written, and not otherwise."""
     check_free([path], force=force)
-    target = Path(os.path.realpath(path))  # what a link points to, not the link
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_get_umask())
+    with _files.open_whole(path) as file:
+        yield file
         check_free([path], force=force)  # somebody may have been faster
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 @contextmanager
@@ -61,10 +51,10 @@ def stage_folder(folder: Path, *, force: bool) -> Iterator[Path]:
     Other files of that folder stay.
     """
     target = Path(os.path.realpath(folder))
-    stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    stage = _files.make_rough_path(target)
+    stage.mkdir()
     try:
         yield stage
-        stage.chmod(0o777 & ~_get_umask())
         if not target.exists():
             os.replace(stage, target)
             return
@@ -73,9 +63,3 @@ def stage_folder(folder: Path, *, force: bool) -> Iterator[Path]:
             os.replace(file, target / file.name)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-
-
-def _get_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

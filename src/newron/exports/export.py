@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 
+from newron._files import write_whole
 from newron.errors import InputError
 from newron.exports.c import print_c
 from newron.exports.javascript import print_javascript
@@ -14,7 +15,6 @@ from newron.exports.program import make_program
 from newron.exports.python import print_python
 from newron.exports.rule_program import make_rule_program
 from newron.exports.sql import print_sql
-from newron.model.file import write_whole
 from newron.model.model import Model
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet

@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from newron._files import write_whole
 from newron.errors import InputError
 from newron.figures.shapes import Label
-from newron.model.file import write_whole
 
 __all__ = ["Figure"]
 

@@ -7,8 +7,7 @@ there is not allocated, and every part is checked before a model is made of it.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
+import math
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from newron._files import write_whole
 from newron._version import __version__
 from newron.errors import ModelError, ModelFileError
 from newron.model.arithmetic import Floats
@@ -25,7 +25,7 @@ from newron.model.output import Classes, Label, Output, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Column, RankScale, Schema
 
-__all__ = ["from_dict", "load", "save", "to_dict", "to_text", "write_whole"]
+__all__ = ["from_dict", "load", "save", "to_dict", "to_text"]
 
 FORMAT, VERSION = "newron model", 1
 _WIDTH = 100
@@ -37,7 +37,7 @@ Json = dict[str, Any]
 
 
 def to_dict(model: Model) -> Json:
-    """Give a model as plain data."""
+    """Return a model as plain data."""
     names = list(model.schema.names)
     layers = []
     for number, layer in enumerate(model.layers, 1):
@@ -112,7 +112,7 @@ def _output_to_dict(output: Output) -> Json:
 
 
 def to_text(model: Model) -> str:
-    """Give the content of a model's file without its maker."""
+    """Return the content of a model's file without its maker."""
     return _pretty(to_dict(model), "") + "\n"
 
 
@@ -138,29 +138,14 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     """Write a model's file; it appears whole or not at all."""
     document = {"format": FORMAT, "version": VERSION, "made by": f"newron {__version__}"}
     text = _pretty({**document, **to_dict(model)}, "") + "\n"
-    write_whole(text.encode("utf-8"), path)
-
-
-def write_whole(content: bytes, path: str | PathLike[str]) -> None:
-    """Write a file that appears whole or not at all."""
-    target = Path(os.path.realpath(path))  # what a link points to, not the link
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ModelFileError(
+            f"{path}: expected names and labels that are Unicode text, got "
+            f"{error.object[error.start]!r} without its other half; rename the column or label"
+        ) from None
+    write_whole(content, path)
 
 
 # ---- reading ----
@@ -182,20 +167,32 @@ def load(path: str | PathLike[str]) -> Model:
     ModelFileError
         If the file is not a model of a version that this newron reads. A file
         that does not exist raises the usual OSError.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, newron
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.0]], centre=[0.5])
+    >>> model = Model(Schema((Column("age", 0.0, 99.0),)), [layer], Classes(("well", "ill")))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.json"
+    ...     model.save(path)
+    ...     newron.load(path) == model
+    True
     """
     raw = Path(path).read_bytes()
     try:
         document = json.loads(
-            raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_no_duplicates
+            raw.decode("utf-8"), parse_constant=_reject_constant, object_pairs_hook=_no_duplicates
         )
     except ModelFileError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        raise ModelFileError(f"{path}: {_shorten(str(error))}") from None
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
         raise ModelFileError(f"{path}: expected a model in JSON, got {_reason(error)}") from None
     try:
         return from_dict(document)
     except ModelError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        raise ModelFileError(f"{path}: {_shorten(str(error))}") from None
 
 
 def _reason(error: Exception) -> str:
@@ -204,7 +201,7 @@ def _reason(error: Exception) -> str:
     return "text that is not UTF-8" if isinstance(error, UnicodeDecodeError) else f"{error}"
 
 
-def _refuse(constant: str) -> float:
+def _reject_constant(constant: str) -> float:
     raise ModelFileError(f"expected finite numbers, got {constant}")
 
 
@@ -250,13 +247,13 @@ def _column_from(item: Any) -> Column:
     if "categories" in item:
         _check_keys(item, {"name", "categories", "gaps", "unit"}, set(), f"input {name!r}")
         where = f"categories of {name!r}"
-        labels = tuple(_label(x, where) for x in _list(item["categories"], where))
-        high = max(len(labels) - 1.0, 0.0)
-        return Column(name, 0.0, high, categories=labels, gaps=gaps, unit=unit)
+        labels = tuple(_label(x, where) for x in _some(item["categories"], where))
+        return Column(name, 0.0, len(labels) - 1.0, categories=labels, gaps=gaps, unit=unit)
     _check_keys(item, known, {"low", "high"}, f"input {name!r}")
     values, scale = None, None
     if "values" in item:
-        values = _numbers(item["values"], f"values of {name!r}")
+        where = f"values of {name!r}"
+        values = _numbers(_some(item["values"], where), where)
     if "rank scale" in item:
         where = f"rank scale of {name!r}"
         _check_keys(item["rank scale"], {"knots", "ranks"}, {"knots", "ranks"}, where)
@@ -314,9 +311,11 @@ def _function_from(
     item: Any, where: str, many: bool, signals: dict[tuple[str, str], int]
 ) -> dict[str, Any]:
     known = {"input", "neuron", "scale", "w", "b", "alpha", "missing", "levels"}
-    _check_keys(item, known, set() if "levels" in item else {"w", "b"}, where)
+    _check_keys(item, known, set(), where)
     if "levels" in item:
         _check_keys(item, {"input", "levels", "missing", "alpha"}, {"input"}, where)
+    else:
+        _check_keys(item, known, {"w", "b"}, where)
     kinds = [kind for kind in ("input", "neuron") if kind in item]
     if len(kinds) != 1:
         raise ModelFileError(f'{where}: a function reads one "input" or one "neuron"')
@@ -374,9 +373,19 @@ def _list(value: Any, where: str) -> list[Any]:
     return value
 
 
+def _some(value: Any, where: str) -> list[Any]:
+    if not _list(value, where):
+        raise ModelFileError(f"{where}: expected at least one, got none")
+    return list(value)
+
+
 def _text(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise ModelFileError(f"{where}: expected text, got {_show(value)}")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ModelFileError(
+            f"{where}: expected Unicode text, got half a character, {_show(value)}"
+        )
     return value
 
 
@@ -404,8 +413,14 @@ def _one_number(value: Any, where: str) -> tuple[float, ...]:
 
 
 def _label(value: Any, where: str) -> Label:
-    if not isinstance(value, str | int | float):
+    if isinstance(value, str):
+        return _text(value, where)
+    if not isinstance(value, int | float):
         raise ModelFileError(f"{where}: expected text or numbers, got {_show(value)}")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise ModelFileError(f"{where}: expected whole numbers of 64 bits, got {_show(value)}")
+    if not math.isfinite(value):
+        raise ModelFileError(f"{where}: expected finite numbers, got {value}")
     return value
 
 
@@ -416,5 +431,8 @@ def _truth(value: Any, where: str) -> bool:
 
 
 def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return _shorten(repr(value), 60)
+
+
+def _shorten(text: str, width: int = 200) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -103,8 +102,8 @@ class Column:
                 f"column {self.name!r}: expected low <= high within ±1e300, "
                 f"got {self.low} and {self.high}"
             )
-        if self.values is not None and not all(map(math.isfinite, self.values)):
-            raise ModelError(f"column {self.name!r}: a value is not finite")
+        if self.values is not None and not all(abs(v) <= 1e300 for v in self.values):
+            raise ModelError(f"column {self.name!r}: expected values within ±1e300")
         if self.unit is not None and not isinstance(self.unit, str):
             raise ModelError(f"column {self.name!r}: expected a unit that is text")
         if self.categories is not None:

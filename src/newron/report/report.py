@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from newron.model.file import write_whole
+from newron._files import write_whole
 from newron.model.model import Model
 from newron.report.facts import gather
 from newron.report.naming import Words
