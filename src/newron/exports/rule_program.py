@@ -16,14 +16,14 @@ from newron.exports.expression import (
     AnyOf,
     Compare,
     Condition,
-    Expression,
     Input,
     IsMissing,
     Number,
     OneOf,
     Some,
 )
-from newron.model.description import format_number
+from newron.formatting import format_number
+from newron.model import condition as model_condition
 from newron.model.model import Model
 from newron.rules.axis import Axis
 from newron.rules.body import DecisionList
@@ -91,108 +91,84 @@ def make_rule_program(model: Model, ruleset: RuleSet) -> RuleProgram:
         raise ModelError(f"expected rules that equal the network, got: {proof}")
     proved = str(proof).replace(f", {proof.seconds:.2g} s)", ")")
     axes, body = parse_rules(text, model.schema, model.output)
-    texts = [record["rule"] for record in ruleset.to_records()]
     columns = sorted(set().union(*map(read_columns, body.nodes), set()))
     inside = AllOf(tuple(part for i in columns for part in _list_domain(i, axes[i])))
-    conditions = [_make_condition(node, axes) for node in body.nodes]
-    if isinstance(body, DecisionList):
-        rules = [
-            Rule(condition, text, outcome=branch.outcome)
-            for condition, text, branch in zip(conditions, texts, body.branches, strict=False)
-        ]
-        return RuleProgram(ruleset, proved, tuple(rules), body.default, (), inside)
-    rules = [
-        Rule(condition, text, points=term.weights)
-        for condition, text, term in zip(conditions, texts, body.terms, strict=True)
+    parts = [
+        (_make_condition(node, axes), record["rule"])
+        for node, record in zip(body.nodes, ruleset.to_records(), strict=False)
     ]
-    return RuleProgram(ruleset, proved, tuple(rules), None, body.constants, inside)
+    if isinstance(body, DecisionList):
+        found = zip(parts, body.branches, strict=True)
+        rules = tuple(Rule(*part, outcome=branch.outcome) for part, branch in found)
+        return RuleProgram(ruleset, proved, rules, body.default, (), inside)
+    weights = [term.weights for term in body.terms]
+    rules = tuple(Rule(*part, points=w) for part, w in zip(parts, weights, strict=True))
+    return RuleProgram(ruleset, proved, rules, None, body.constants, inside)
 
 
 def _make_condition(node: Node, axes: Sequence[Axis]) -> Condition:
     if isinstance(node, Const):
         return AllOf(()) if node.value else AnyOf(())
     if isinstance(node, Literal):
-        return _make_literal(node.column, axes[node.column], node.mask)
+        axis = axes[node.column]
+        return _express(node.column, axis, axis.to_condition(node.mask))
     parts = tuple(_make_condition(child, axes) for child in node.children)
     if node.is_all:
         return AllOf(parts)
     return AnyOf(parts) if node.is_any else Some(node.low, node.high, parts)
 
 
-def _make_literal(column: int, axis: Axis, mask: int) -> Condition:
-    cells = [c for c in range(axis.n_values) if mask >> c & 1]
-    if axis.column.categories is not None:
-        parts: list[Condition] = [OneOf(column, tuple(cells))] if cells else []
+def _express(column: int, axis: Axis, found: model_condition.Condition) -> Condition:
+    """Return a condition on one column as an expression."""
+    x, parts = Input(column), list[Condition]()
+    if found.categories:
+        parts.append(OneOf(column, found.categories))
     elif axis.values is not None:
-        parts = _list_values(Input(column), axis.values, cells)
+        parts += [_express_values(x, axis.values, *pair) for pair in found.intervals]
     else:
-        parts = [_make_range(Input(column), axis, *run) for run in _find_runs(cells)]
-    if mask & axis.missing:
+        parts += [_express_interval(x, *pair) for pair in found.intervals]
+    if found.missing:
         parts.append(IsMissing(column))
     return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
 
-def _list_values(x: Expression, values: tuple[float, ...], cells: list[int]) -> list[Condition]:
-    """Return that x has one of the listed values: by a comparison for those in a row."""
-    parts: list[Condition] = []
-    for first, last in _find_runs(cells):
-        low, high = (
-            Compare(sign, x, Number(values[c])) for sign, c in ((">=", first), ("<=", last))
-        )
-        if first == last:
-            parts.append(Compare("==", x, Number(values[first])))
-        elif first == 0 and last < len(values) - 1:
-            parts.append(high)
-        elif last == len(values) - 1 and first > 0:
-            parts.append(low)
-        else:
-            parts.append(AllOf((low, high)))
-    return parts
+def _express_values(x: Input, values: Sequence[float], low: float, high: float) -> Condition:
+    """Return that x, one of some values, lies between two of them."""
+    if low == high:
+        return Compare("==", x, Number(low))
+    below, above = Compare(">=", x, Number(low)), Compare("<=", x, Number(high))
+    if (low > values[0]) == (high < values[-1]):
+        return AllOf((below, above))
+    return below if low > values[0] else above
 
 
-def _make_range(x: Expression, axis: Axis, first: int, last: int) -> Condition:
-    """Return that x lies in some cells in a row."""
+def _express_interval(x: Input, low: float, high: float) -> Condition:
+    if low == high:
+        return Compare("==", x, Number(low))
     parts: list[Condition] = []
-    if first > 0:
-        parts.append(_compare(x, axis.boundaries[first - 1], ">=", ">"))
-    if last < axis.n_values - 1:
-        parts.append(_compare(x, axis.boundaries[last], "<", "<="))
-    if (
-        len(parts) == 2
-        and math.nextafter(axis.boundaries[first - 1], math.inf) == (axis.boundaries[last])
-    ):
-        return Compare("==", x, Number(axis.boundaries[first - 1]))
+    if low > -math.inf:
+        parts.append(_compare(x, low, ">=", ">"))
+    if high < math.inf:
+        parts.append(_compare(x, math.nextafter(high, math.inf), "<", "<="))
     if not parts:  # any number
         return AnyOf((Compare("<", x, Number(0.0)), Compare(">=", x, Number(0.0))))
     return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
-def _compare(x: Expression, boundary: float, at: str, beyond: str) -> Compare:
+def _compare(x: Input, boundary: float, at: str, beyond: str) -> Compare:
     """Compare with a boundary or with the number before it, whichever is shorter."""
     before = math.nextafter(boundary, -math.inf)
     shorter = len(format_number(before)) < len(format_number(boundary))
     return Compare(beyond, x, Number(before)) if shorter else Compare(at, x, Number(boundary))
 
 
-def _find_runs(cells: list[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for c in cells:
-        if runs and runs[-1][1] == c - 1:
-            runs[-1] = (runs[-1][0], c)
-        else:
-            runs.append((c, c))
-    return runs
-
-
 def _list_domain(column: int, axis: Axis) -> list[Condition]:
     """Return what a column may hold; nothing where that is anything."""
-    parts: list[Condition] = []
-    if axis.column.categories is not None:
-        parts += [OneOf(column, tuple(range(axis.n_values)))] if axis.n_values else []
-    elif axis.values is not None:
-        parts += [Compare("==", Input(column), Number(value)) for value in axis.values]
-    elif not axis.column.gaps:
-        return [_make_range(Input(column), axis, 0, axis.n_values - 1)]
-    else:
-        return []
-    return [AnyOf((*parts, IsMissing(column)) if axis.column.gaps else tuple(parts))]
+    if not axis.listed:
+        any_number = _express_interval(Input(column), -math.inf, math.inf)
+        return [] if axis.column.gaps else [any_number]
+    missing = [IsMissing(column)] if axis.column.gaps else []
+    known: list[Condition] = [OneOf(column, tuple(range(axis.n_values)))] if axis.n_values else []
+    if axis.values is not None:
+        known = [Compare("==", Input(column), Number(value)) for value in axis.values]
+    return [AnyOf((*known, *missing))]
