@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -135,13 +135,45 @@ class Readable:
         check_is_fitted(self)
         return self.model_.shapes()
 
-    def export(self, to: str, **settings: Any) -> Export:
-        """Give the network in another language: "javascript", "python", "c", "sql", "onnx".
+    def export(
+        self,
+        to: str,
+        *,
+        name: str | None = None,
+        rules: bool | RuleSet = False,
+        dialect: str | None = None,
+        table: str | Sequence[str] | None = None,
+        keep: Sequence[str] = (),
+        exact: bool = True,
+    ) -> Export:
+        """Return the network in another language, which predicts the same.
 
-        ``settings`` are those of :func:`newron.exports.export`.
+        Parameters
+        ----------
+        to : {"javascript", "python", "c", "sql", "onnx"}
+        name : str, optional
+            The name of the model; "model" by default.
+        rules : bool or RuleSet
+            Whether the rules of a crisp network come along.
+        dialect, table, keep, exact
+            For SQL: the database, its table, columns of the table that the result has too, and
+            whether scores have the same bits; see :func:`newron.exports.export`.
+
+        Returns
+        -------
+        Export
+            ``export.text``, or ``export.save(path)``.
         """
         check_is_fitted(self)
-        return self.model_.export(to, **settings)
+        return self.model_.export(
+            to,
+            name=name,
+            rules=rules,
+            dialect=dialect,
+            table=table,
+            keep=keep,
+            exact=exact,
+        )
 
     def report(
         self,

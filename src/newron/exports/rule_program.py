@@ -32,11 +32,11 @@ from newron.rules.parsing import parse_rules
 from newron.rules.proof import prove
 from newron.rules.ruleset import RuleSet
 
-__all__ = ["Rule", "RuleProgram", "make_rule_program"]
+__all__ = ["ConditionalRule", "RuleProgram", "make_rule_program"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class ConditionalRule:
     """A condition, its words, and the class that follows or the points it adds."""
 
     condition: Condition
@@ -52,7 +52,7 @@ class RuleProgram:
     ruleset: RuleSet
     proof: str
     """What was proved of the rules, in the same words each time."""
-    rules: tuple[Rule, ...]
+    rules: tuple[ConditionalRule, ...]
     """In the order in which they are printed."""
     default: int | None
     """The class if no rule holds; None where rules add points."""
@@ -74,7 +74,7 @@ class RuleProgram:
     @property
     def texts(self) -> list[str]:
         """Each rule in words; where one decides, "otherwise" is the last."""
-        return [record["rule"] for record in self.ruleset.to_records()]
+        return [rule.condition for rule in self.ruleset.rules]
 
 
 def make_rule_program(model: Model, ruleset: RuleSet) -> RuleProgram:
@@ -89,20 +89,20 @@ def make_rule_program(model: Model, ruleset: RuleSet) -> RuleProgram:
     proof = prove(text, model)  # wherever the rules came from
     if proof.equal is False:
         raise ModelError(f"expected rules that equal the network, got: {proof}")
-    proved = str(proof).replace(f", {proof.seconds:.2g} s)", ")")
+    proved = f"{proof.verdict}{'.' if proof else ':'} {proof.describe(seconds=False)}"
     axes, body = parse_rules(text, model.schema, model.output)
     columns = sorted(set().union(*map(read_columns, body.nodes), set()))
     inside = AllOf(tuple(part for i in columns for part in _list_domain(i, axes[i])))
     parts = [
-        (_make_condition(node, axes), record["rule"])
-        for node, record in zip(body.nodes, ruleset.to_records(), strict=False)
+        (_make_condition(node, axes), rule.condition)
+        for node, rule in zip(body.nodes, ruleset.rules, strict=False)
     ]
     if isinstance(body, DecisionList):
         found = zip(parts, body.branches, strict=True)
-        rules = tuple(Rule(*part, outcome=branch.outcome) for part, branch in found)
+        rules = tuple(ConditionalRule(*part, outcome=branch.outcome) for part, branch in found)
         return RuleProgram(ruleset, proved, rules, body.default, (), inside)
     weights = [term.weights for term in body.terms]
-    rules = tuple(Rule(*part, points=w) for part, w in zip(parts, weights, strict=True))
+    rules = tuple(ConditionalRule(*part, points=w) for part, w in zip(parts, weights, strict=True))
     return RuleProgram(ruleset, proved, rules, None, body.constants, inside)
 
 

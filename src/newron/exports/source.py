@@ -264,8 +264,8 @@ def describe_rules(rules: RuleProgram) -> dict[str, Any]:
         "text": rules.text,
         "proof": rules.proof,
         "rules": [
-            {"text": record["rule"], "prediction": record["prediction"]}
-            for record in rules.ruleset.to_records()
+            {"text": rule.condition, "prediction": rule.to_dict()["prediction"]}
+            for rule in rules.ruleset.rules
         ],
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -243,14 +243,47 @@ class Model:
 
         return explain(self, row, **settings)
 
-    def export(self, to: str, **settings: Any) -> Export:
-        """Give the model in another language: "javascript", "python", "c", "sql", "onnx".
+    def export(
+        self,
+        to: str,
+        *,
+        name: str | None = None,
+        rules: bool | RuleSet = False,
+        dialect: str | None = None,
+        table: str | Sequence[str] | None = None,
+        keep: Sequence[str] = (),
+        exact: bool = True,
+    ) -> Export:
+        """Return the model in another language, which predicts the same.
 
-        ``settings`` are those of :func:`newron.exports.export`.
+        Parameters
+        ----------
+        to : {"javascript", "python", "c", "sql", "onnx"}
+        name : str, optional
+            The name of the model; "model" by default.
+        rules : bool or RuleSet
+            Whether the rules of a crisp network come along.
+        dialect, table, keep, exact
+            For SQL: the database, its table, columns of the table that the result has too, and
+            whether scores have the same bits; see :func:`newron.exports.export`.
+
+        Returns
+        -------
+        Export
+            ``export.text``, or ``export.save(path)``.
         """
         from newron.exports.export import export
 
-        return export(self, to, **settings)
+        return export(
+            self,
+            to,
+            name=name,
+            rules=rules,
+            dialect=dialect,
+            table=table,
+            keep=keep,
+            exact=exact,
+        )
 
     def plot(self, X: ArrayLike | None = None, **settings: Any) -> Figure:
         """Draw the network so that every function can be read.
