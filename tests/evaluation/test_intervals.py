@@ -8,13 +8,12 @@ from scipy import stats
 
 from newron.errors import InputError
 from newron.evaluation import (
-    average_proportions,
-    bootstrap_means,
     estimate_auc,
     estimate_difference,
     estimate_mean,
     estimate_proportion,
 )
+from newron.evaluation.intervals import average_proportions, bootstrap_means
 
 
 def wilson(count, n):

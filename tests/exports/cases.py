@@ -1,4 +1,4 @@
-"""Random models with tables as people have them, and what the models say of them."""
+"""Random models with tables as people have them, and what the models predict for them."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -59,20 +59,20 @@ class RuleCase:
 
 @cache
 def make_rule_cases(n: int = 30) -> list[RuleCase]:
-    """Give crisp models of classes, told as lists and as points."""
+    """Return crisp models of classes, told as lists and as points."""
     wishes = Wishes(outputs=("binary", "binary", "many"))
     cases = []
     for model in (make_monk2(), *(make_crisp(seed, wishes) for seed in range(n))):
         rows = make_crisp_rows(model, 0, 60)
         table = [[None if x != x else x for x in row] for row in make_labels(model, rows).tolist()]
-        said = model.output.predict(model.score_rows(rows)).tolist()
-        cases.append(RuleCase(model, extract(model, seconds=0.2), table, said))
+        predicted = model.output.predict(model.score_rows(rows)).tolist()
+        cases.append(RuleCase(model, extract(model, seconds=0.2), table, predicted))
     return cases
 
 
 @dataclass(frozen=True)
 class Case:
-    """A model, a table in the columns' own words, and what the model says of its rows."""
+    """A model, a table in the columns' own words, and what the model predicts for its rows."""
 
     name: str
     model: Model
@@ -83,7 +83,7 @@ class Case:
 
     @property
     def classes(self) -> list:
-        """Give the number of the class of each row."""
+        """Return the number of the class of each row."""
         return self.model.output.choose(self.scores).tolist()
 
 
@@ -105,7 +105,7 @@ def make_case(name: str, model: Model, table: list) -> Case:
 
 @cache
 def make_cases(n: int = 60) -> list[Case]:
-    """Give smooth and crisp models of every kind, a third of them with hostile names."""
+    """Return smooth and crisp models of every kind, a third of them with hostile names."""
     cases = [make_hostile(), make_widest(), make_steep(), make_ties()]
     for seed in range(n):
         model = with_points(with_ranks(make_model(seed), seed), seed)
@@ -122,7 +122,7 @@ def make_cases(n: int = 60) -> list[Case]:
 
 
 def make_table(model: Model, rows: np.ndarray, seed: int) -> list:
-    """Turn rows into a table: labels, gaps, labels never seen, thresholds and their neighbours."""
+    """Turn rows into a table with missing values, labels never seen, and thresholds."""
     rng = np.random.default_rng([seed, 3])
     table = []
     for row in rows:
@@ -157,7 +157,7 @@ def pick_number(model, i, x, rng):
 
 
 def rename(model: Model, seed: int) -> Model:
-    """Give the columns, categories and classes of a model hostile names."""
+    """Return the columns, categories and classes of a model hostile names."""
     rng = np.random.default_rng([seed, 4])
     names = rng.permutation(NAMES)
     columns = []
@@ -175,7 +175,7 @@ def rename(model: Model, seed: int) -> Model:
 
 
 def make_hostile() -> Case:
-    """Give a model that reads a column of every hostile name and every hostile label."""
+    """Return a model that reads a column of every hostile name and every hostile label."""
     columns = [Column(name, -1.0, 1.0) for name in NAMES]
     columns.append(Column("c\" -- '", 0.0, len(LABELS) - 1.0, categories=LABELS, gaps=True))
     n = len(columns)
@@ -194,7 +194,7 @@ def make_hostile() -> Case:
 
 
 def make_widest() -> Case:
-    """Give a model with a sum and a product of more parts than printers may nest."""
+    """Return a model with a sum and a product of more parts than printers may nest."""
     n, m = 1500, 400
     columns = (Column("x", 0.0, float(n)), Column("y", 0.0, 1.0))
     total = make_layer(1, [0] * n, [0] * n, [1.0] * n, range(n))
@@ -207,7 +207,7 @@ def make_widest() -> Case:
 
 
 def make_steep() -> Case:
-    """Give a model whose products leave the range of numbers, in either direction."""
+    """Return a model whose products leave the range of numbers, in either direction."""
     w = [1e20, -1e20, 1e250, 1e-250, 0.3, 1e-300]
     n = len(w)
     parts = (1, [0] * n, [0] * n, np.reshape(w, (n, 1)), np.zeros((n, 1)))
@@ -221,7 +221,7 @@ def make_steep() -> Case:
 
 
 def make_ties() -> Case:
-    """Give a model whose scores are 0 but for rounding: only the same bits decide alike."""
+    """Return a model whose scores are 0 but for rounding: only the same bits decide alike."""
     layer = Layer(
         "sigmoid", "sum", "identity", 1, [0] * 3, [0] * 3, [[1.0]] * 3, [[0.0]] * 3,
         alpha=[0.1, 0.2, -0.3],

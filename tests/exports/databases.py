@@ -58,7 +58,7 @@ class Database:
         return self.text if has_text(column.categories) else self.truth
 
     def convert(self, value, column):
-        """Give a value as the database holds it; a truth is never 5."""
+        """Return a value as the database holds it; a truth is never 5."""
         if value is None or column.categories is None:
             return value
         if has_text(column.categories):
@@ -68,7 +68,7 @@ class Database:
         return value
 
     def ask(self, query: str) -> tuple[list, list]:
-        """Give the names of the columns and the rows, in the order of the table."""
+        """Return the names of the columns and the rows, in the order of the table."""
         cursor = self.execute(query)
         names = [one[0] for one in cursor.description]
         rows = cursor.fetchall()

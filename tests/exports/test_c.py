@@ -1,4 +1,4 @@
-"""The C header, built by a C compiler: it says what the model says."""
+"""The C header, built by a C compiler: it predicts what the model predicts."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ from rules.networks import make_monk2, make_step
 CC = shutil.which("cc")
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O0")
 N_MODELS = 24
-MOST_ROWS = 25
+MAX_ROWS = 25
 
 pytestmark = pytest.mark.skipif(CC is None, reason="no C compiler is installed")
 
@@ -91,7 +91,7 @@ def run(folder: Path, jobs, flags=STRICT):
 def check(case, lines):
     n = case.model.output.n_scores
     numbers = [[float.fromhex(word) for word in line] for line in lines]
-    rows = slice(0, MOST_ROWS)
+    rows = slice(0, MAX_ROWS)
     scores = np.array([row[:n] for row in numbers])
     np.testing.assert_array_equal(scores, case.scores[rows], err_msg=case.name)
     if case.probabilities is not None:
@@ -101,7 +101,7 @@ def check(case, lines):
 
 
 def make_jobs(cases):
-    return [(case.model, case.table[:MOST_ROWS], {}) for case in cases]
+    return [(case.model, case.table[:MAX_ROWS], {}) for case in cases]
 
 
 def test_scores_probabilities_and_classes_have_the_same_bits(tmp_path):
@@ -123,18 +123,18 @@ def test_a_compiler_that_may_fuse_multiply_and_add_does_not(tmp_path):
         check(case, told)
 
 
-def test_the_deciding_rule_says_the_predicted_class(tmp_path):
+def test_the_deciding_rule_has_the_predicted_class(tmp_path):
     cases = make_rule_cases()
-    jobs = [(c.model, c.table[:MOST_ROWS], {"rules": c.rules}) for c in cases]
+    jobs = [(c.model, c.table[:MAX_ROWS], {"rules": c.rules}) for c in cases]
     decided = 0
     for case, lines in zip(cases, run(tmp_path, jobs), strict=True):
         records = case.rules.to_records()
-        for said, line in zip(case.predictions, lines, strict=False):
+        for predicted, line in zip(case.predictions, lines, strict=False):
             if case.rules.form == "points":
                 assert line[-1] == "1"  # inside the domain
             else:
                 decided += 1
-                assert records[int(line[-1])]["prediction"] == said
+                assert records[int(line[-1])]["prediction"] == predicted
     assert decided > 200
 
 
@@ -149,7 +149,7 @@ def test_the_header_also_is_one_of_cpp(tmp_path):
     subprocess.run([compiler, *flags, "main.cpp"], cwd=tmp_path, check=True)
 
 
-def test_what_breaks_the_order_of_operations_is_refused(tmp_path):
+def test_what_breaks_the_order_of_operations_is_an_error(tmp_path):
     export(make_monk2(), "c", name="model").save(tmp_path / "model.h")
     (tmp_path / "main.c").write_text('#include "model.h"\nint main(void) { return 0; }\n')
     done = subprocess.run(
@@ -159,13 +159,13 @@ def test_what_breaks_the_order_of_operations_is_refused(tmp_path):
     assert "drop -ffast-math" in done.stderr
 
 
-def test_a_number_beyond_the_limit_is_refused(tmp_path):
+def test_a_number_beyond_the_limit_is_an_error(tmp_path):
     model = make_step(Column("t", 35.0, 42.0), 38.0)
     lines = run(tmp_path, [(model, [[1e301], [-1e301], [38.0]], {})])[0]
     assert [line[-1] for line in lines] == ["-1", "-1", "1"]
 
 
-def test_a_label_that_would_end_early_is_refused():
+def test_a_label_that_would_end_early_is_an_error():
     column = Column("c", 0.0, 1.0, categories=("a\x00b", "c"))
     model = make_step(column, 0.0, levels=[[0.0, 1.0]])
     with pytest.raises(InputError, match="without the character NUL"):

@@ -1,4 +1,4 @@
-"""The one call for all targets: what it gives, refuses and brings in."""
+"""The one call for all targets: what it returns, its errors and its imports."""
 
 import ast
 import os
@@ -67,14 +67,14 @@ def _fail(*_):
 
 
 class TestErrors:
-    def test_an_unknown_target_is_told(self):
+    def test_an_unknown_target_is_an_error(self):
         with pytest.raises(InputError, match=r"expected a target among javascript, .*, got 'java'"):
             export(make_monk2(), "java")
 
     @pytest.mark.parametrize(
         "settings", [{"dialect": "duckdb"}, {"table": "t"}, {"keep": ["id"]}, {"exact": False}]
     )
-    def test_what_is_for_sql_is_refused_elsewhere(self, settings):
+    def test_what_is_for_sql_is_an_error_elsewhere(self, settings):
         with pytest.raises(InputError, match="are for SQL, got them for python"):
             export(make_monk2(), "python", **settings)
 
@@ -84,18 +84,18 @@ class TestErrors:
         with pytest.raises(ModelError, match="rules are exact for crisp networks"):
             export(model, "javascript", rules=True)
 
-    def test_rules_that_are_not_those_of_the_model_are_refused(self):
+    def test_rules_that_are_not_those_of_the_model_are_an_error(self):
         rules = make_monk2().rules()
         wrong = type(rules).parse("If a1 = 1, then class 1\nOtherwise class 0", make_monk2())
         with pytest.raises(ModelError, match="expected rules that equal the network"):
             export(make_monk2(), "javascript", rules=wrong)
 
-    def test_rules_of_another_model_are_refused(self):
+    def test_rules_of_another_model_are_an_error(self):
         other = Model(make_monk2().schema, make_monk2().layers[:1], Targets(("y",)))
         with pytest.raises(InputError, match="line 1"):
             export(other, "javascript", rules=make_monk2().rules())
 
-    def test_a_function_that_exports_do_not_know_is_told(self):
+    def test_a_function_that_exports_do_not_know_is_an_error(self):
         @register_function
         class Cube(OneFactor):
             name = "cube"

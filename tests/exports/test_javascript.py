@@ -1,4 +1,4 @@
-"""The ES module, run by node: it says what the model says."""
+"""The ES module, run by node: it predicts what the model predicts."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from rules.networks import make_monk2
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
-# Imports each module, and prints what it says of its table; an error is told as it is.
+# Imports each module, and prints what it says of its table; an error is found as it is.
 RUNNER = """
 import { readFileSync } from "node:fs";
 const out = [];
@@ -75,32 +75,32 @@ class TestEquality:
                 shares = np.array([row["shares"] for row in rows])
                 np.testing.assert_array_equal(shares, case.probabilities, err_msg=case.name)
 
-    def test_explain_tells_every_function_and_neuron(self, answers):
+    def test_explain_has_every_function_and_neuron(self, answers):
         for case, rows in answers:
             for number, layer in enumerate(case.model.layers):
                 for row in rows[:5]:
                     assert len(row["functions"][number]) == len(layer.source)
                     assert len(row["neurons"][number]) == layer.n_neurons
-            for row, told in zip(case.table, rows, strict=True):
+            for row, found in zip(case.table, rows, strict=True):
                 known = [
                     x if c.categories is None or x in c.categories else None
                     for x, c in zip(row, case.model.schema.columns, strict=True)
                 ]
-                assert told["inputs"] == known
+                assert found["inputs"] == known
 
 
 @needs_node
 class TestRules:
     @pytest.fixture(scope="class")
     @staticmethod
-    def told(tmp_path_factory):
+    def found(tmp_path_factory):
         cases = make_rule_cases()
         jobs = [(export(c.model, "javascript", rules=c.rules), c.table) for c in cases]
         return list(zip(cases, run(tmp_path_factory.mktemp("rules"), jobs), strict=True))
 
-    def test_the_deciding_rule_says_the_predicted_class(self, told):
+    def test_the_deciding_rule_has_the_predicted_class(self, found):
         decided = 0
-        for case, rows in told:
+        for case, rows in found:
             if case.rules.form == "points":
                 continue
             records = case.rules.to_records()
@@ -110,9 +110,9 @@ class TestRules:
                 assert records[row["rules"]["deciding"]]["prediction"] == row["prediction"]
         assert decided > 300
 
-    def test_points_tell_what_holds(self, told):
+    def test_points_have_what_holds(self, found):
         seen = 0
-        for case, rows in told:
+        for case, rows in found:
             if case.rules.form == "points":
                 seen += 1
                 for row in rows:
@@ -120,7 +120,7 @@ class TestRules:
                     assert len(row["rules"]["holds"]) == len(case.rules)
         assert seen
 
-    def test_a_row_outside_the_domain_is_told(self, tmp_path):
+    def test_a_row_outside_the_domain_is_marked(self, tmp_path):
         module = export(make_monk2(), "javascript", rules=True)
         inside, outside = run(tmp_path, [(module, [[1, 1, 1, 1, 1, 1], [9, 1, 1, 1, 1, 1]])])[0]
         assert inside["rules"]["inside"]
@@ -129,7 +129,7 @@ class TestRules:
 
 @needs_node
 class TestRows:
-    def test_what_is_no_row_is_refused(self, tmp_path):
+    def test_what_is_no_row_is_an_error(self, tmp_path):
         module = export(make_monk2(), "javascript")
         bad = [[1, 1, 1, 1, 1], [1, 1, 1, 1, 1, "1"], [1, 1, 1, 1, 1, 1e301]]
         short, text, large = run(tmp_path, [(module, bad)])[0]
@@ -137,10 +137,10 @@ class TestRows:
         assert text["error"] == 'TypeError: expected a number within 1e300 for "a6", got 1'
         assert large["error"] == 'TypeError: expected a number within 1e300 for "a6", got 1e+301'
 
-    def test_a_column_that_is_not_there_is_told(self, tmp_path):
+    def test_a_column_that_is_missing_is_an_error(self, tmp_path):
         module = export(make_monk2(), "javascript")
-        (told,) = run(tmp_path, [(module, [{"a1": 1, "a2": 1}])])[0]
-        assert told["error"] == (
+        (found,) = run(tmp_path, [(module, [{"a1": 1, "a2": 1}])])[0]
+        assert found["error"] == (
             'TypeError: expected a value of "a3", got none; give null if it is unknown'
         )
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="docs are not part of 
 
 
 def find(kind: str) -> list[str]:
-    """Give the blocks of a kind; plain ones have none."""
+    """Return the blocks of a kind; plain ones have none."""
     text = PAGE.read_text("utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return [body for own, body in blocks if own == kind]

@@ -1,4 +1,4 @@
-"""The Python file, run by a bare ``python -S``: it says what the model says."""
+"""The Python file, run by a bare ``python -S``: it predicts what the model predicts."""
 
 import csv
 import io
@@ -24,14 +24,14 @@ for job in json.loads(pathlib.Path(sys.argv[1]).read_text()):
     it = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(it)
     names = [column["name"] for column in it.MODEL["columns"]]
-    said = []
+    predicted = []
     for row in job["table"]:
         named = dict(zip(names, row))
-        told = it.explain(row)
-        told.update(predicted=it.predict(named), scored=it.scores(named))
-        told["shares"] = it.predict_proba(named) if it.MODEL["classes"] else None
-        said.append(told)
-    out.append(said)
+        found = it.explain(row)
+        found.update(predicted=it.predict(named), scored=it.scores(named))
+        found["shares"] = it.predict_proba(named) if it.MODEL["classes"] else None
+        predicted.append(found)
+    out.append(predicted)
 assert not {"numpy", "newron", "site"} & set(sys.modules)
 json.dump(out, sys.stdout)
 """
@@ -75,14 +75,14 @@ class TestEquality:
                 shares = np.array([row["shares"] for row in rows])
                 np.testing.assert_array_equal(shares, case.probabilities, err_msg=case.name)
 
-    def test_explain_tells_every_function_and_neuron(self, answers):
+    def test_explain_has_every_function_and_neuron(self, answers):
         for case, rows in answers:
             for number, layer in enumerate(case.model.layers):
                 assert len(rows[0]["functions"][number]) == len(layer.source)
                 assert len(rows[0]["neurons"][number]) == layer.n_neurons
 
 
-def test_the_deciding_rule_says_the_predicted_class(tmp_path):
+def test_the_deciding_rule_has_the_predicted_class(tmp_path):
     cases = make_rule_cases()
     jobs = [(export(case.model, "python", rules=case.rules), case.table) for case in cases]
     decided = 0
@@ -101,7 +101,7 @@ def test_the_deciding_rule_says_the_predicted_class(tmp_path):
 
 
 def make_mixed() -> Model:
-    """Give a model of a number, a text, a truth and a code."""
+    """Return a model of a number, a text, a truth and a code."""
     columns = (
         Column("age, years", 0.0, 99.0, gaps=True),
         Column("colour", 0.0, 1.0, categories=("red", "")),
@@ -165,7 +165,7 @@ class TestScript:
         self.check(call(script, path).stdout)
 
     @pytest.mark.parametrize(
-        ("text", "told"),
+        ("text", "found"),
         [
             ("x\n1\n", "error: line 2: expected a value of 'age, years', got none"),
             (
@@ -174,12 +174,12 @@ class TestScript:
             ),
         ],
     )
-    def test_bad_rows_are_told_in_one_line(self, script, text, told):
+    def test_bad_rows_are_an_error_of_one_line(self, script, text, found):
         done = call(script, text=text)
         assert done.returncode == 2
-        assert done.stderr.strip() == told
+        assert done.stderr.strip() == found
 
-    def test_a_file_that_is_not_there_is_told_in_one_line(self, script):
+    def test_a_file_that_is_not_there_is_an_error_of_one_line(self, script):
         done = call(script, "nowhere.csv")
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Queries, run by DuckDB, SQLite and PostgreSQL: they say what the model says."""
+"""Queries, run by DuckDB, SQLite and PostgreSQL: they predict what the model predicts."""
 
 from dataclasses import replace
 
@@ -37,25 +37,25 @@ def ask(database, k, model, **settings):
     return database.ask(query.text)
 
 
-def tell(model):
-    """Give the labels as a query tells them."""
+def list_labels(model):
+    """Return the labels as a query tells them."""
     labels = model.output.labels
     return [label_text(label) for label in labels] if has_text(labels) else list(labels)
 
 
 def check(case, names, rows, *, bits):
     assert len(rows) == len(case.table)
-    told = [list(row[1:]) for row in rows]
+    found = [list(row[1:]) for row in rows]
     if not isinstance(case.model.output, Classes):
-        amounts = np.array(told, float)
+        amounts = np.array(found, float)
         if bits:
             np.testing.assert_array_equal(amounts, case.scores, err_msg=case.name)
         else:
             np.testing.assert_allclose(amounts, case.scores, rtol=1e-9, atol=1e-9)
         return
-    labels = tell(case.model)
-    assert [row[0] for row in told] == [labels[k] for k in case.classes], case.name
-    shares = np.array([row[1:] for row in told], float)
+    labels = list_labels(case.model)
+    assert [row[0] for row in found] == [labels[k] for k in case.classes], case.name
+    shares = np.array([row[1:] for row in found], float)
     np.testing.assert_allclose(shares, case.probabilities, rtol=0, atol=1e-9, err_msg=case.name)
 
 
@@ -82,12 +82,12 @@ class TestNetwork:
         case = make_case("odd", model, [[37.0], *[[None]] * 4, [38.0]])
         database.fill("odd", replace(case, table=[[x] for x in numbers]))
         query = export(model, "sql", dialect=database.dialect, table="odd", keep=["row id"])
-        said = [row[1] for row in database.ask(query.text)[1]]
-        assert said == case.predictions.tolist()
+        predicted = [row[1] for row in database.ask(query.text)[1]]
+        assert predicted == case.predictions.tolist()
 
 
 class TestRules:
-    def test_the_rules_say_what_the_network_says(self, database):
+    def test_the_rules_predict_what_the_network_predicts(self, database):
         lists = 0
         for k, case in enumerate(make_rule_cases()):
             table = f"rules {k}"
@@ -95,7 +95,7 @@ class TestRules:
             settings = {"dialect": database.dialect, "table": [table], "keep": ["row id"]}
             query = export(case.model, "sql", rules=case.rules, **settings)
             names, rows = database.ask(query.text)
-            labels = dict(zip(case.model.output.labels, tell(case.model), strict=True))
+            labels = dict(zip(case.model.output.labels, list_labels(case.model), strict=True))
             assert [row[1] for row in rows] == [labels[x] for x in case.predictions]
             if case.rules.form == "points":
                 assert names[2].startswith("points")
@@ -106,7 +106,7 @@ class TestRules:
             assert [records[row[2] - 1]["prediction"] for row in rows] == case.predictions
         assert lists > 10
 
-    def test_amounts_are_sums_of_points(self, database):
+    def test_regression_is_a_sum_of_points(self, database):
         wishes = Wishes(outputs=("amounts",), last=("sum", "mean"))
         for seed in range(6):
             model = make_crisp(seed, wishes)
@@ -163,7 +163,7 @@ FROM "decided";
 
 
 def translate(text, dialect):
-    """Give a query for DuckDB, without what it does not know or sqlglot mistakes."""
+    """Return a query for DuckDB, without what it does not know or sqlglot mistakes."""
     tree = sqlglot.parse_one(text, read=dialect)
     for node in tree.find_all(sqlglot.exp.Greatest, sqlglot.exp.Least):
         node.set("ignore_nulls", True)  # or a chain of them is written out, again and again
@@ -172,7 +172,7 @@ def translate(text, dialect):
 
 
 class TestText:
-    def test_rules_are_told_as_a_person_would_write_them(self):
+    def test_rules_are_written_as_a_person_would(self):
         model = make_monk2()
         text = export(model, "sql", name="MONK-2", rules=True, dialect="sqlite").text
         head = MONK_HEAD.format(version=newron.__version__, fingerprint=model.fingerprint)
@@ -210,7 +210,7 @@ class TestText:
 
 class TestErrors:
     @pytest.mark.parametrize(
-        ("settings", "told"),
+        ("settings", "found"),
         [
             ({"dialect": "oracle"}, "expected a dialect among duckdb, .*, got 'oracle'"),
             ({"table": "a.b.c.d"}, "table: expected one to three names"),
@@ -220,11 +220,11 @@ class TestErrors:
             ({"keep": ["\ud800"]}, "expected texts of Unicode"),
         ],
     )
-    def test_what_cannot_be_written_is_refused(self, settings, told):
-        with pytest.raises(InputError, match=told):
+    def test_what_cannot_be_written_is_an_error(self, settings, found):
+        with pytest.raises(InputError, match=found):
             export(make_monk2(), "sql", **settings)
 
-    def test_labels_that_are_the_same_text_are_refused(self):
+    def test_labels_that_are_the_same_text_are_an_error(self):
         column = Column("c", 0.0, 2.0, categories=("1", 1, "x"))
         model = make_step(column, 0.0, levels=[[0.0, 1.0, 1.0]])
         with pytest.raises(InputError, match="expected categories that differ as texts"):

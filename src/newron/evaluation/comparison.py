@@ -23,7 +23,6 @@ __all__ = [
     "compare_errors",
     "compare_folds",
     "compare_tables",
-    "find_critical_difference",
     "rank_models",
 ]
 
@@ -240,27 +239,13 @@ def rank_models(scores: ArrayLike) -> Ranking:
     return Ranking(
         ranks=tuple(tuple(map(float, row)) for row in ranks),
         mean_ranks=tuple(map(float, ranks.mean(axis=0))),
-        critical_difference=find_critical_difference(n_models, n_tables),
+        critical_difference=_find_critical_difference(n_models, n_tables),
         p_value=p,
     )
 
 
-def find_critical_difference(n_models: int, n_tables: int) -> float:
-    """Return the difference of mean ranks that Nemenyi's test finds significant at 5 %.
-
-    Parameters
-    ----------
-    n_models, n_tables : int
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(find_critical_difference(5, 30), 3)
-    1.114
-    """
+def _find_critical_difference(n_models: int, n_tables: int) -> float:
+    """Return the least difference of mean ranks that Nemenyi's test finds significant at 5 %."""
     from scipy.stats import studentized_range
 
     q = studentized_range.ppf(1.0 - ALPHA, n_models, np.inf) / math.sqrt(2.0)

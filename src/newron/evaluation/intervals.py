@@ -124,23 +124,7 @@ def _join(a: float, b: float, correlation: float) -> float:
 
 
 def average_proportions(parts: Sequence[Estimate]) -> Estimate:
-    """Return the mean of independent proportions (interval of Zou and Donner 2008).
-
-    Parameters
-    ----------
-    parts : sequence of Estimate
-        From :func:`estimate_proportion`; at least one.
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> found = average_proportions([estimate_proportion(40, 50), estimate_proportion(30, 50)])
-    >>> f"{found.value:.2f}, {found.low:.2f} to {found.high:.2f}"
-    '0.70, 0.61 to 0.78'
-    """
+    """Return the mean of independent proportions (interval of Zou and Donner 2008)."""
     n, value = len(parts), sum(part.value for part in parts) / len(parts)
     below = math.sqrt(sum((part.value - part.low) ** 2 for part in parts)) / n
     above = math.sqrt(sum((part.high - part.value) ** 2 for part in parts)) / n
@@ -231,26 +215,9 @@ def estimate_mean(
 def bootstrap_means(
     columns: ArrayLike, measures: Sequence[Callable[[Floats], float]], seed: int = 0
 ) -> tuple[Estimate, ...]:
-    """Estimate functions of means of rows, with intervals of 1,000 bootstrap samples.
+    """Estimate functions of the means of columns over rows, with intervals of 1,000 samples.
 
-    Parameters
-    ----------
-    columns : array-like of shape (n, columns)
-    measures : sequence of callable
-        Each turns the means of the columns into a number, or NaN where there is none.
-    seed : int
-        Of the samples, which are the same for every measure.
-
-    Returns
-    -------
-    tuple of Estimate
-
-    Examples
-    --------
-    >>> errors = np.array([1.0, -2.0, 0.5, 1.5])
-    >>> found, = bootstrap_means(errors[:, None] ** 2, [lambda means: math.sqrt(means[0])])
-    >>> f"{found.value:.2f}, {found.low:.2f} to {found.high:.2f}"
-    '1.37, 0.79 to 1.80'
+    A measure that is NaN for some samples has its interval from the others.
     """
     rows = np.asarray(columns, np.float64)
     draws = _draw_means(rows, np.random.default_rng(seed))
