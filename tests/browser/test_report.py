@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newron.report import Words, gather, render
+from newron.report.facts import gather
+from newron.report.labels import Labels
+from newron.report.page import render
 from report.models import HOSTILE, make_example, make_table
 
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
@@ -29,7 +31,7 @@ def show(browser, folder):
         if not path.exists():
             model, X, y = make_example(kind)
             noun = "patient" if kind == "card" else "row"
-            path.write_text(render(gather(model, X, y, words=Words(noun=noun))), "utf-8")
+            path.write_text(render(gather(model, X, y, labels=Labels(noun=noun))), "utf-8")
         page = browser.new_page(viewport=viewport, **context)
         troubles, asked = [], []
         page.on("console", lambda told: troubles.append(told.text))

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 from itertools import combinations
 
-from newron.figures.shapes import Label
+from newron.drawing.shapes import Label
 
 _TOLERANCE = 0.01
 

@@ -6,8 +6,8 @@ import pytest
 
 from figures.geometry import find_colliding_boxes, find_problems
 from figures.networks import draw_any, make_card, make_hostile, make_patients, make_wide
+from newron.drawing.shapes import Label
 from newron.figures import draw
-from newron.figures.shapes import Label
 
 WAYS = ("plain", "with rows", "with a row", "folded", "narrow", "few inputs")
 

@@ -7,7 +7,8 @@ import pytest
 
 from newron.errors import InputError
 from newron.evaluation import ClassificationQuality
-from newron.report import Words, gather
+from newron.report.facts import gather
+from newron.report.labels import Labels
 from report.models import make_count, make_example, make_table
 
 
@@ -40,8 +41,8 @@ def test_the_network_is_shown_in_the_words_of_its_rules_where_scores_stay():
 
 def test_other_names_are_those_of_the_page_and_the_fingerprint_stays():
     model, X, y = make_example("card")
-    words = Words(names={"age": "age at visit"}, classes={"ill": "disease"})
-    facts = gather(model, X, y, words=words)
+    labels = Labels(names={"age": "age at visit"}, classes={"ill": "disease"})
+    facts = gather(model, X, y, labels=labels)
     assert facts.model.schema.names[0] == "age at visit"
     assert facts.model.output.labels == ("well", "disease")
     assert facts.fingerprint == model.fingerprint
@@ -59,7 +60,7 @@ def test_inputs_that_are_used_come_by_importance():
 
 def test_a_card_keeps_its_probabilities_under_other_names():
     card, X, y = make_example("whole")
-    facts = gather(card, X, y, words=Words(names={"age": "age at visit"}))
+    facts = gather(card, X, y, labels=Labels(names={"age": "age at visit"}))
     assert facts.card.model.schema.names[0] == "age at visit"
     assert np.allclose(facts.scores, card.model.scores(X), rtol=1e-12, atol=1e-12)
     assert (facts.unit, facts.limit) == (Fraction(1, 2), 6)
@@ -80,9 +81,9 @@ def test_a_soft_network_has_a_crisp_one_with_its_fidelity():
     [
         ({"fixed": ["weight"]}, "fixed: expected names of columns, got 'weight'"),
         ({"seen": 81}, "seen: expected a number of the 80 rows, got 81"),
-        ({"words": Words(names={"weight": "w"})}, "names: expected names of columns"),
-        ({"words": Words(names={"age": "pain"})}, "names: .*'pain' twice"),
-        ({"words": Words(classes={"dead": "x"})}, "classes: expected classes of the model"),
+        ({"labels": Labels(names={"weight": "w"})}, "names: expected names of columns"),
+        ({"labels": Labels(names={"age": "pain"})}, "names: .*'pain' twice"),
+        ({"labels": Labels(classes={"dead": "x"})}, "classes: expected classes of the model"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

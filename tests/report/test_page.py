@@ -9,7 +9,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from newron.report import Origin, Words, gather, render, write
+from newron.report import Origin, write
+from newron.report.facts import gather
+from newron.report.labels import Labels
+from newron.report.page import render
 from report.models import HOSTILE, MODELS, make_count, make_example
 
 
@@ -111,7 +114,7 @@ def test_an_accuracy_has_its_interval_and_a_baseline():
     ],
 )
 def test_it_is_said_whether_rows_were_seen(seen, told):
-    assert told in Page(make_page("card", seen=seen, words=Words(noun="patient"))).words
+    assert told in Page(make_page("card", seen=seen, labels=Labels(noun="patient"))).words
 
 
 def test_all_possible_inputs_need_no_interval():
@@ -164,7 +167,7 @@ def test_the_card_tells_how_the_model_was_trained():
     origin = Origin(
         "grow", {"max_terms": 5}, "7", {"newron": "0.1.0"}, 123, "ab" * 32, "newron fit x.csv"
     )
-    words = Page(make_page("card", origin=origin, words=Words(purpose="A test."))).words
+    words = Page(make_page("card", origin=origin, labels=Labels(purpose="A test."))).words
     for told in ("grow", "max_terms = 5", "123 rows", "ab" * 32, "newron fit x.csv", "A test."):
         assert told in words
     assert "any number, observed 29 to 77 y" in words
@@ -172,7 +175,7 @@ def test_the_card_tells_how_the_model_was_trained():
 
 
 def test_a_title_of_ones_own_is_the_headline():
-    page = make_page("card", words=Words(title="Who is <ill>?"))
+    page = make_page("card", labels=Labels(title="Who is <ill>?"))
     assert "<h1><bdi>Who is &lt;ill&gt;?</bdi></h1>" in page
     assert "<title>Who is &lt;ill&gt;?</title>" in page
 

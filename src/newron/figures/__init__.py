@@ -38,8 +38,7 @@ from newron.figures.charts import (
     plot_tradeoff,
     plot_training,
 )
-from newron.figures.drawing import draw
-from newron.figures.figure import Figure
+from newron.figures.figure import Figure, draw
 
 __all__ = [
     "Figure",

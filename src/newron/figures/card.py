@@ -7,28 +7,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from newron.drawing.palette import SIZES
+from newron.drawing.shapes import Attributes, Edge, Label, Line, Rect, Scene
+from newron.drawing.text import fit, measure
 from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.legend import add_heading, add_legend, wrap
-from newron.figures.metrics import fit, measure
 from newron.figures.outcome import add_activation, add_boxes, add_outcome
-from newron.figures.palette import SIZES
 from newron.figures.parts import (
     MARGIN,
     WIDTH,
     add_sum,
     caption_sum,
     count_folded,
+    describe_margin,
     is_binary,
     leaving_width,
     name_folded,
-    place_label,
-    tell_margin,
 )
 from newron.figures.plot import Frame, draw_function, list_values
-from newron.figures.shapes import Attributes, Edge, Label, Line, Rect, Scene
-from newron.figures.writing import write_amount, write_points, write_share
+from newron.formatting import format_amount, format_percent, format_rounded, format_signed
 from newron.model.arithmetic import sigmoid
-from newron.shapes.sentence import shorten
 
 __all__ = ["PILL", "add_points", "caption_card", "lay_card", "order_card"]
 
@@ -91,7 +89,7 @@ def _place_heads(scene: Scene, diagram: Diagram) -> None:
     for x, text in ((_NAME, "input"), (_FRAME, f"function{rows}"), (_CONDITION, asked)):
         scene.add(Label(x, y, text, "head", style="m"))
     if diagram.outcome is not None:
-        label = place_label(_VALUE, y, diagram.row_name, "head", 150, "m", anchor="end")
+        label = Label.fitted(_VALUE, y, diagram.row_name, "head", 150, "m", anchor="end")
         scene.add(label)
     added = "points" if is_binary(diagram) else "adds"
     scene.add(Label(_POINTS, y, added, "head", "middle", "m"))
@@ -105,11 +103,11 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float, po
     _place_input(scene, diagram, function, base)
     scene.add(draw_function(function, frame))
     room = _POINTS - PILL / 2 - 10 - _CONDITION
-    margin = tell_margin(function)
-    scene.add(place_label(_CONDITION, base - (8 if margin else 0), function.reading, "cond", room))
+    margin = describe_margin(function)
+    scene.add(Label.fitted(_CONDITION, base - (8 if margin else 0), function.reading, "cond", room))
     if margin:
         at: Attributes = {"data-margin": function.key}
-        scene.add(place_label(_CONDITION, base + 9, margin, "note", room, "m", at))
+        scene.add(Label.fitted(_CONDITION, base + 9, margin, "note", room, "m", at))
     add_points(scene, function, _POINTS, frame.middle)
     attributes: Attributes = {"data-fn": function.key}
     start = _POINTS + PILL / 2
@@ -128,10 +126,10 @@ def _place_input(scene: Scene, diagram: Diagram, function: Function, y: float) -
         name = min(measure(function.name, SIZES["name"], bold=True), 0.6 * room)
         key: Attributes = {"data-val": one.index}
         left = room - name - 14
-        value = place_label(right, y, one.value, "cond", left, "", key, anchor="end")
+        value = Label.fitted(right, y, one.value, "cond", left, "", key, anchor="end")
         scene.add(value)
         room -= value.width + 14
-    scene.add(place_label(_NAME, y, function.name, "name", room))
+    scene.add(Label.fitted(_NAME, y, function.name, "name", room))
 
 
 def add_points(scene: Scene, function: Function, x: float, y: float) -> None:
@@ -148,16 +146,18 @@ def add_points(scene: Scene, function: Function, x: float, y: float) -> None:
 def _tell_points(function: Function) -> str:
     """Write the weight of a condition; of a curve what it adds for the row, or can add."""
     if function.crisp or (function.part is None and function.bounded):
-        return write_points(function.weight)
+        return format_signed(function.weight)
     if function.part is None:
         return _tell_range(function)
-    added = write_amount(function.added, function.high - function.low)
+    added = format_amount(function.added, function.high - function.low)
     return f"+{added}" if function.added > 0.0 else added
 
 
 def _tell_range(function: Function) -> str:
     """Write what a curve can add, with as many digits as its pill has room for."""
-    told = [f"{shorten(function.low, n)} … {shorten(function.high, n)}" for n in (2, 1)]
+    told = [
+        f"{format_rounded(function.low, n)} … {format_rounded(function.high, n)}" for n in (2, 1)
+    ]
     room = PILL - 6
     return next((t for t in told if measure(t, SIZES["value"], bold=True) <= room), told[-1])
 
@@ -166,7 +166,7 @@ def _place_folded(scene: Scene, neuron: Neuron, y: float, port: float) -> None:
     names = name_folded(neuron)
     scene.add(Rect(_FRAME, y + 4, _FRAME_WIDTH, 28, "chip", 6.0, names))
     scene.add(Label(_FRAME + 12, y + 22, f"{count_folded(neuron)}, folded", "note"))
-    scene.add(place_label(_CONDITION, y + 22, names, "cond", _POINTS - _CONDITION, "m"))
+    scene.add(Label.fitted(_CONDITION, y + 22, names, "cond", _POINTS - _CONDITION, "m"))
     start = _POINTS + PILL / 2
     scene.add(Edge(start, y + 18, _SUM.x, port, 1.5, style="fold"))
 
@@ -180,7 +180,7 @@ def _place_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Frame) ->
         return box.bottom + 40
     frame = Frame(1056.0, box.middle - 48, 116.0, 96.0)
     scene.add(Edge(box.right, box.middle, frame.x, box.middle, 4.0, diagram.outcome is not None))
-    head = place_label(0, 0, diagram.outputs[1], "name", 200)
+    head = Label.fitted(0, 0, diagram.outputs[1], "name", 200)
     middle = frame.x + frame.width / 2
     left = WIDTH - 12 - head.width
     x = min(middle - head.width / 2, left)
@@ -213,7 +213,7 @@ def _place_risks(
         scene.add(Rect(x + 76, line - 9, 110, 9, "meter", 2.0))
         meter = "meter-on" if said else "meter-low"
         scene.add(Rect(x + 76, line - 9, max(1.5, 110 * share), 9, meter, 2.0))
-        scene.add(Label(x + width, line, write_share(share), "note", "end", style, "", key))
+        scene.add(Label(x + width, line, format_percent(share), "note", "end", style, "", key))
     below = sum(total < neuron.centre for total in totals)
     cut = y + 26 + below * _RISK_LINE - 14
     scene.add(Line(((x, cut), (x + width, cut)), "cut"))
@@ -242,7 +242,7 @@ def _find_nearest(totals: Sequence[float], total: float) -> float:
 
 
 def _tell_total(totals: Sequence[float], k: int) -> str:
-    text = write_amount(totals[k], max(totals) - min(totals))
+    text = format_amount(totals[k], max(totals) - min(totals))
     if k == 0:
         return f"{text} or less"
     return f"{text} or more" if k == len(totals) - 1 else text

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from newron.drawing.palette import LIGHT
 from newron.errors import InputError
 from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram, Function
-from newron.figures.metrics import clean
-from newron.figures.palette import LIGHT
 from newron.figures.survey import read_diagram
+from newron.formatting import clean, format_rounded
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.schema import Column
-from newron.shapes.sentence import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +89,7 @@ def _plot_input(ax: Axes, column: Column, functions: Sequence[Function], diagram
     names = {neuron.key: neuron.name for neuron in diagram.neurons}
     for k, function in enumerate(functions):
         name = names[f"{function.shape.layer}:{function.shape.neuron}"]
-        gap = "" if function.gap is None else f", missing: {shorten(function.gap)}"
+        gap = "" if function.gap is None else f", missing: {format_rounded(function.gap)}"
         colour, label = _COLOURS[k % len(_COLOURS)], _escape(f"{name}{gap}")
         style: dict[str, Any] = {"color": colour, "label": label}
         if function.axis.labels:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from newron.drawing.palette import DARK, FONT, LIGHT
+from newron.drawing.shapes import Label
 from newron.errors import InputError
-from newron.figures.palette import DARK, FONT, LIGHT
-from newron.figures.shapes import Label
 
 __all__ = ["fit_fonts", "make_pdf", "make_png", "resolve_colours"]
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from newron.explanations.path import Part, Stage
-from newron.figures.telling import Mark
+from newron.figures.captions import Mark
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
@@ -60,7 +60,8 @@ class Function:
 
     ``x`` and ``y`` are the curve of what it adds to its neuron, weight times h; for categories
     one point each. ``low`` and ``high`` are the ends of its y axis. ``strength`` is the
-    influence for line widths, beside that of the strongest function.
+    influence for line widths, beside that of the strongest function. ``place`` is the value of
+    the row; ``limit`` is where a condition on numbers changes.
     """
 
     shape: Shape
@@ -79,6 +80,7 @@ class Function:
     bounded: bool
     part: Part | None = None
     place: float = math.nan
+    limit: float | None = None
 
     @property
     def key(self) -> str:
@@ -129,8 +131,8 @@ class Function:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What it does, in words."""
-        return (str(self.shape),)
+        """What each of its functions does, in words."""
+        return tuple(str(member.shape) for member in self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,11 +177,6 @@ class Joint(Function):
     def whole(self) -> bool:
         """Whether they add whole points or nothing."""
         return all(member.whole for member in self.members)
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What each of them does, in words."""
-        return tuple(str(member.shape) for member in self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +235,11 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Diagram:
-    """All that is drawn of a model; ``unit`` is what a point weighs in log odds."""
+    """All that is drawn of a model.
+
+    ``sample`` are the rows on which influence is measured; ``unit`` is what a point weighs in
+    log odds.
+    """
 
     model: Model
     title: str
@@ -249,7 +250,7 @@ class Diagram:
     outcome: Outcome | None = None
     row_name: str = ""
     n_rows: int = 0
-    n_measured: int = 0
+    sample: Floats | None = None
     unit: float = 1.0
     unused: tuple[str, ...] = ()
 
@@ -277,6 +278,11 @@ class Diagram:
     def n_left_out(self) -> int:
         """How many do not matter over the observed range."""
         return self.model.n_functions - self.n_drawn - self.n_folded
+
+    @property
+    def n_measured(self) -> int:
+        """On how many rows influence is measured."""
+        return 0 if self.sample is None else len(self.sample)
 
     @property
     def classes(self) -> Classes | None:

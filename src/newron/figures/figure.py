@@ -1,20 +1,188 @@
-"""A finished picture: SVG text that shows itself in notebooks and goes to files."""
+"""Draw a model: choose what is shown and how it is laid out; the result is a finished picture."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from newron._files import write_whole
+from newron.drawing.shapes import Label, Scene
+from newron.drawing.svg import write_svg
 from newron.errors import InputError
-from newron.figures.shapes import Label
+from newron.explanations.row import read_row
+from newron.figures.card import lay_card
+from newron.figures.diagram import Diagram
+from newron.figures.folded import choose_strongest, lay_folded
+from newron.figures.joining import count_points, join_inputs, tell_points
+from newron.figures.layered import lay_layers
+from newron.figures.narration import describe, tell_subtitle
+from newron.figures.narrow import lay_narrow, lay_narrow_card
+from newron.figures.survey import read_diagram
+from newron.formatting import clean
+from newron.model.model import Model
+from newron.rules.scorecard import ScoreCard
 
-__all__ = ["Figure"]
+__all__ = ["Figure", "Picture", "compose", "draw"]
 
+Layout = Literal["auto", "layered", "scorecard", "folded"]
+Theme = Literal["auto", "light", "dark"]
+
+_LAYOUTS = ("auto", "layered", "scorecard", "folded")
+_THEMES = ("auto", "light", "dark")
 _SUFFIXES = (".svg", ".png", ".pdf")
+_MAX_LAYERED = 24  # functions that are drawn in layers; more are folded
+
+_WIDE = {"scorecard": lay_card, "layered": lay_layers, "folded": lay_folded}
+_NARROW = {"scorecard": lay_narrow_card, "layered": lay_narrow, "folded": lay_narrow}
+
+
+def draw(
+    model: Model | ScoreCard,
+    X: ArrayLike | None = None,
+    *,
+    row: Any = None,
+    max_inputs: int | None = 20,
+    layout: Layout = "auto",
+    theme: Theme = "auto",
+    narrow: bool = False,
+    title: str | None = None,
+    row_name: str = "this row",
+) -> Figure:
+    """Draw a network so that every function can be read.
+
+    Blue is a function of one input over its observed range, green the aggregation, red the
+    activation. Functions that do not matter over the observed range are left out, and the
+    figure says how many.
+
+    Parameters
+    ----------
+    model : Model or ScoreCard
+        A model of any kind; a score card is drawn with its points.
+    X : table, optional
+        Rows, as for ``model.predict``: how many lie where is drawn below each axis, and the
+        width of a line is the share of rows whose class changes when its function is held
+        constant. Without rows it is by how much what the function adds varies.
+    row : mapping, sequence or table of one row, optional
+        A row to draw through the network: a dot on each function.
+    max_inputs : int or None, default=20
+        How many inputs are drawn, the most influential ones; the functions of others are
+        folded and counted. None draws all.
+    layout : {"auto", "layered", "scorecard", "folded"}
+        A score card is for networks with one output and no hidden layer; folded draws the
+        strongest functions of each neuron. "auto" takes a card where it can, layers up to 24
+        functions, and folds more.
+    theme : {"auto", "light", "dark"}
+        "auto" follows the reader.
+    narrow : bool, default=False
+        A picture for phones, 358 pixels wide and without heading.
+    title : str, optional
+    row_name : str
+        What the row is called in the picture.
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> layer = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1],
+    ...               w=[[1.0], [1.0]], b=[[38.0], [3.0]], alpha=[2.0, 1.0], centre=[2.0])
+    >>> columns = Column("temperature", 35.0, 42.0, unit="°C"), Column("days", 0.0, 9.0)
+    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
+    >>> figure = draw(model, row={"temperature": 38.5, "days": 1})
+    >>> figure.layout, figure.n_drawn, figure.n_left_out
+    ('scorecard', 2, 0)
+    """
+    _check("theme", theme, _THEMES)
+    settings: dict[str, Any] = {"max_inputs": max_inputs, "layout": layout, "narrow": narrow}
+    picture = compose(model, X, row=row, title=title, row_name=row_name, **settings)
+    scene, diagram = picture.scene, picture.diagram
+    return Figure(
+        write_svg(scene, title=diagram.title, description=picture.description, theme=theme),
+        scene.width,
+        scene.height,
+        picture.layout,
+        diagram.n_drawn,
+        diagram.n_folded,
+        diagram.n_left_out,
+        tuple(scene.labels),
+    )
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is laid out: not yet SVG."""
+
+    scene: Scene
+    diagram: Diagram
+    layout: str
+
+    @property
+    def description(self) -> str:
+        """The picture in sentences."""
+        return describe(self.diagram)
+
+
+def compose(
+    model: Model | ScoreCard,
+    X: ArrayLike | None = None,
+    *,
+    row: Any = None,
+    max_inputs: int | None = 20,
+    layout: Layout = "auto",
+    narrow: bool = False,
+    title: str | None = None,
+    row_name: str = "this row",
+) -> Picture:
+    """Read what there is to draw and lay it out; the parameters are those of :func:`draw`."""
+    _check("layout", layout, _LAYOUTS)
+    if max_inputs is not None and max_inputs < 1:
+        raise InputError(f"max_inputs: expected at least 1 or None, got {max_inputs}")
+    network = count_points(model) if isinstance(model, ScoreCard) else model
+    rows = None if X is None else np.asarray(network.read(X), np.float64)
+    one = None if row is None else read_row(network, row)
+    diagram = read_diagram(network, rows, one, title=title, max_inputs=max_inputs)
+    if isinstance(model, ScoreCard):
+        diagram = tell_points(diagram, float(model.unit))
+    chosen = _choose_layout(diagram, layout)
+    if chosen == "folded":
+        diagram = choose_strongest(diagram)
+    elif chosen == "scorecard":
+        diagram = join_inputs(diagram)
+    diagram = replace(
+        diagram,
+        title=clean(diagram.title),
+        subtitle=tell_subtitle(diagram, chosen),
+        row_name=clean(row_name),
+    )
+    return Picture((_NARROW if narrow else _WIDE)[chosen](diagram), diagram, chosen)
+
+
+def _check(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+
+
+def _choose_layout(diagram: Diagram, layout: str) -> str:
+    is_card = len(diagram.model.layers) == 1 and diagram.model.output.n_scores == 1
+    if layout == "scorecard" and not is_card:
+        raise InputError(
+            "layout: a score card needs a network with one output and no hidden layer, got "
+            f"{len(diagram.model.layers) - 1} hidden layers and "
+            f"{diagram.model.output.n_scores} outputs; take 'auto'"
+        )
+    if layout != "auto":
+        return layout
+    if is_card:
+        return "scorecard"
+    return "layered" if diagram.n_drawn <= _MAX_LAYERED else "folded"
 
 
 @dataclass(frozen=True)

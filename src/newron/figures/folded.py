@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from newron.drawing.palette import SIZES
+from newron.drawing.shapes import Attributes, Edge, Label, Rect, Scene
+from newron.drawing.text import split
 from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.legend import add_heading, add_legend
-from newron.figures.metrics import split
 from newron.figures.outcome import add_activation, add_boxes, add_hidden_activation, add_outcome
-from newron.figures.palette import SIZES
 from newron.figures.parts import (
     MARGIN,
     WIDTH,
@@ -23,12 +24,10 @@ from newron.figures.parts import (
     leaving_width,
     make_value,
     name_folded,
-    place_label,
     tell_fold,
 )
 from newron.figures.plot import Frame, draw_function
-from newron.figures.shapes import Attributes, Edge, Label, Rect, Scene
-from newron.figures.writing import write_points
+from newron.formatting import format_signed
 
 __all__ = ["choose_strongest", "lay_folded"]
 
@@ -130,10 +129,10 @@ def _place_tile(scene: Scene, function: Function, x: float, y: float) -> None:
         scene.add(value)
         room -= value.width + 6
     elif function.shape.weight is not None and function.bounded:
-        weight = Label(x + _TILE, y + 40, write_points(function.weight), "cond", "end", "m")
+        weight = Label(x + _TILE, y + 40, format_signed(function.weight), "cond", "end", "m")
         scene.add(weight)
         room -= weight.width + 6
-    scene.add(place_label(x, y + 40, function.reading, "cond", room, "b"))
+    scene.add(Label.fitted(x, y + 40, function.reading, "cond", room, "b"))
     scene.add(draw_function(function, Frame(x, y + 47, _TILE, _PLOT), y_ticks=False))
     key: Attributes = {"data-fn": function.key}
     width, ends = leaving_width(function), (x + 2, x + _TILE - 2)
@@ -154,7 +153,7 @@ def _place_chip(scene: Scene, neuron: Neuron, x: float, y: float) -> None:
         lines.append((f"{neuron.n_left_out} without effect", "tick", "m"))
     top = y + 43 - 9.5 * len(lines) + 13
     for k, (text, size, style) in enumerate(lines):
-        label = place_label(middle, top + 19 * k, text, size, _CHIP - 6, style, anchor="middle")
+        label = Label.fitted(middle, top + 19 * k, text, size, _CHIP - 6, style, anchor="middle")
         scene.add(label)
 
 
@@ -224,7 +223,7 @@ def _place_reader(
     key: Attributes = {"data-fn": function.key}
     left = frame.x - 40
     scene.panels.append(Rect(left, frame.y - 34, frame.width + 50, _PITCH - 4, "panel", 8.0))
-    scene.add(place_label(frame.x, frame.y - 7, function.reading, "cond", frame.width, "b"))
+    scene.add(Label.fitted(frame.x, frame.y - 7, function.reading, "cond", frame.width, "b"))
     scene.add(draw_function(function, frame))
     thin, thick, on = entering_width(function), leaving_width(function), function.on
     scene.add(Edge(box.right, box.middle, left, frame.middle, thin, on, attributes=key))
@@ -261,7 +260,7 @@ def _tell_rest(scene: Scene, layer: Sequence[Neuron], y: float) -> float:
     n = sum(len(neuron.folded) for neuron in folded)
     names = ", ".join(neuron.name for neuron in folded)
     text = f"+{len(folded)} small neurons, folded with their {n} functions: {names}"
-    scene.add(place_label(MARGIN, y + 12, text, "note", WIDTH - 2 * MARGIN, "m"))
+    scene.add(Label.fitted(MARGIN, y + 12, text, "note", WIDTH - 2 * MARGIN, "m"))
     return 20.0
 
 

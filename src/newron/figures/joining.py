@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from newron.figures.captions import caption_joint
 from newron.figures.diagram import Diagram, Function, Joint
 from newron.figures.influence import FULL, measure_together
-from newron.figures.rows import Rows
-from newron.figures.telling import tell_joint
 from newron.model.arithmetic import Floats, sigmoid
 from newron.model.model import Model
 from newron.rules.scorecard import ScoreCard
@@ -18,7 +17,7 @@ from newron.rules.scorecard import ScoreCard
 __all__ = ["count_points", "join_inputs", "tell_points"]
 
 
-def join_inputs(diagram: Diagram, rows: Floats | None) -> Diagram:
+def join_inputs(diagram: Diagram) -> Diagram:
     """Make one curve of the functions of one input, where a single layer adds them up."""
     (neuron,) = diagram.layers[0]
     if neuron.aggregation not in ("sum", "mean"):
@@ -26,9 +25,8 @@ def join_inputs(diagram: Diagram, rows: Floats | None) -> Diagram:
     groups: dict[int, list[Function]] = {}
     for function in neuron.functions:
         groups.setdefault(function.signal, []).append(function)
-    some = None if rows is None else Rows(diagram.model, rows).few
     joined = [
-        members[0] if len(members) == 1 else _join(diagram.model, members, some)
+        members[0] if len(members) == 1 else _join(diagram.model, members, diagram.sample)
         for members in groups.values()
     ]
     return replace(diagram, layers=((replace(neuron, functions=tuple(joined)),),))
@@ -49,7 +47,7 @@ def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Joi
         first.signal,
         first.axis,
         first.name,
-        tell_joint(marks, [m.reading for m in members], first.axis.unit, crisp=first.crisp),
+        caption_joint(marks, [m.reading for m in members], first.axis.unit, crisp=first.crisp),
         tuple(marks),
         x,
         y,

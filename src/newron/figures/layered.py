@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from newron.drawing.palette import SIZES
+from newron.drawing.shapes import Attributes, Edge, Label, Rect, Scene
+from newron.drawing.text import measure
 from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.legend import add_heading, add_legend
-from newron.figures.metrics import measure
 from newron.figures.outcome import add_activation, add_boxes, add_hidden_activation, add_outcome
-from newron.figures.palette import SIZES
 from newron.figures.parts import (
     LEAST_NAME,
     MARGIN,
@@ -26,10 +27,8 @@ from newron.figures.parts import (
     make_value,
     name_folded,
     place_head,
-    place_label,
 )
 from newron.figures.plot import RUG, TICKS, Frame, draw_function, list_values
-from newron.figures.shapes import Attributes, Edge, Label, Rect, Scene
 
 __all__ = ["lay_layers"]
 
@@ -180,17 +179,17 @@ def _place_inputs(
 
 def _place_input(scene: Scene, diagram: Diagram, i: int, y: float, columns: _Columns) -> None:
     one = diagram.inputs[i]
-    scene.add(place_label(MARGIN, y + 4, one.name, "name", columns.names))
+    scene.add(Label.fitted(MARGIN, y + 4, one.name, "name", columns.names))
     if one.value is None:
         return
     key: Attributes = {"data-val": i}
     if columns.values:
         x = MARGIN + columns.names + columns.values
         scene.add(
-            place_label(x, y + 4, one.value, "name", columns.values - 12, "", key, anchor="end")
+            Label.fitted(x, y + 4, one.value, "name", columns.values - 12, "", key, anchor="end")
         )
     else:
-        scene.add(place_label(MARGIN, y + 22, one.value, "cond", columns.names, "", key))
+        scene.add(Label.fitted(MARGIN, y + 22, one.value, "cond", columns.names, "", key))
 
 
 def _spread(wanted: Sequence[float], least: float) -> list[float]:
@@ -313,7 +312,7 @@ def _place_value(scene: Scene, diagram: Diagram, function: Function, frame: Fram
         return 0.0
     key: Attributes = {"data-val": one.index}
     at = frame.right, frame.y - 6
-    label = place_label(*at, one.value, "cond", room, "", key, anchor="end")
+    label = Label.fitted(*at, one.value, "cond", room, "", key, anchor="end")
     scene.add(label)
     return label.width + 8
 
@@ -323,7 +322,7 @@ def _place_chip(scene: Scene, neuron: Neuron, last: Frame, bottom: float, box: F
     y, n = bottom - _CHIP + 6, len(neuron.functions)
     title = f"folded: {name_folded(neuron)}"
     scene.add(Rect(last.x, y, last.width, 24, "chip", 6.0, title))
-    scene.add(place_label(last.x + 10, y + 16, count_folded(neuron), "note", last.width - 20))
+    scene.add(Label.fitted(last.x + 10, y + 16, count_folded(neuron), "note", last.width - 20))
     port = box.middle + n / 2 * min(13.0, (box.height - 10) / (n + 1))
     scene.add(Edge(last.right, y + 12, box.x, port, 1.5, style="fold"))
 

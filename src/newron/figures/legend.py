@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from newron.drawing.palette import SIZES
+from newron.drawing.shapes import Dot, Edge, Label, Rect, Scene
+from newron.drawing.text import fit, measure
 from newron.figures.diagram import Diagram
-from newron.figures.metrics import fit, measure
-from newron.figures.palette import SIZES
-from newron.figures.parts import MARGIN, place_label
-from newron.figures.shapes import Dot, Edge, Label, Rect, Scene
+from newron.figures.parts import MARGIN
 
 __all__ = ["add_heading", "add_legend", "tell_counts", "wrap"]
 
@@ -20,10 +20,11 @@ _SIGN = (3.0, 7.0, 10.0, 6.0, 4.0)  # heights of the bars that stand for rows
 def add_heading(scene: Scene, diagram: Diagram) -> float:
     """Write title and subtitle; give the y below."""
     room = scene.width - 2 * MARGIN
-    scene.add(place_label(MARGIN, 42, diagram.title, "title", room))
+    scene.add(Label.fitted(MARGIN, 42, diagram.title, "title", room))
     y = 64.0
     for line in wrap(diagram.subtitle, room, "sub"):
         scene.add(Label(MARGIN, y, line, "sub", style="m"))
+        scene.heading = y + 8
         y += _LINE
     return y
 
@@ -55,7 +56,7 @@ def add_legend(scene: Scene, diagram: Diagram, y: float, left: float = MARGIN) -
             x, y = left, y + 22
             start = x + (0 if item.kind == "text" else 25)
         _draw_sign(scene, item.kind, x, y)
-        scene.add(place_label(start, y, item.text, "note", right - start, "m"))
+        scene.add(Label.fitted(start, y, item.text, "note", right - start, "m"))
         x = start + measure(item.text, SIZES["note"]) + 20
     return y
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from newron.figures.diagram import Diagram
 from newron.figures.legend import tell_counts
-from newron.figures.metrics import clean
 from newron.figures.parts import (
     SYMBOLS,
     write_limit,
     write_total,
 )
-from newron.figures.writing import write_amount, write_share
+from newron.formatting import clean, format_amount, format_percent
 
 __all__ = ["describe", "tell_subtitle"]
 
@@ -61,8 +60,8 @@ def _tell_row(diagram: Diagram) -> list[str]:
     sums = ", ".join(f"{SYMBOLS[neuron.aggregation]} {write_total(neuron)}" for neuron in last)
     if diagram.classes is None:
         amounts = zip(diagram.outputs, outcome.scores, strict=True)
-        said = ", ".join(f"{name} {write_amount(score)}" for name, score in amounts)
+        said = ", ".join(f"{name} {format_amount(score)}" for name, score in amounts)
     else:
-        share = write_share(outcome.probabilities[outcome.chosen])
+        share = format_percent(outcome.probabilities[outcome.chosen])
         said = f"{diagram.outputs[outcome.chosen]}, probability {share}"
     return [f"For {diagram.row_name}: {sums}; {said}."]

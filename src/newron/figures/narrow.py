@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from newron.drawing.shapes import Attributes, Edge, Label, Rect, Scene
 from newron.figures.card import PILL, add_points, caption_card, order_card
 from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.legend import add_legend
@@ -15,11 +16,9 @@ from newron.figures.parts import (
     make_value,
     name_folded,
     place_head,
-    place_label,
     tell_fold,
 )
 from newron.figures.plot import MOST_VALUE, RUG, TICKS, Frame, draw_function
-from newron.figures.shapes import Attributes, Edge, Label, Rect, Scene
 
 __all__ = ["lay_narrow", "lay_narrow_card"]
 
@@ -64,7 +63,7 @@ def _place_neuron(scene: Scene, diagram: Diagram, neuron: Neuron, y: float, *, l
     add_sum(scene, neuron, box, caption=caption_sum(diagram, neuron))
     if last:
         return _place_output(scene, diagram, neuron, box)
-    scene.add(place_label(box.right + 10, box.middle + 5, neuron.name, "name", 90))
+    scene.add(Label.fitted(box.right + 10, box.middle + 5, neuron.name, "name", 90))
     if neuron.activation != "identity":
         hidden = Frame(box.x - 80, box.middle - 18, 46, 36)
         on = neuron.stage is not None
@@ -92,7 +91,7 @@ def _place_tile(scene: Scene, function: Function, x: float, y: float, box: Frame
 def _place_chip(scene: Scene, neuron: Neuron, y: float, box: Frame) -> None:
     text = ", ".join(filter(None, [count_folded(neuron), tell_fold(neuron)]))
     scene.add(Rect(_LEFT, y, _TILE, 24, "chip", 6.0, f"folded: {name_folded(neuron)}"))
-    scene.add(place_label(_LEFT + 10, y + 16, text, "note", _TILE - 20))
+    scene.add(Label.fitted(_LEFT + 10, y + 16, text, "note", _TILE - 20))
     start = _LEFT + _TILE
     scene.add(Edge(start, y + 12, _MIDDLE, box.y, 1.5, form="gutter", style="fold"))
 
@@ -138,11 +137,11 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float) ->
     one, right, room = diagram.inputs[function.signal], _WIDTH - 16, _WIDTH - 20 - _EDGE
     if one.value is not None:
         key: Attributes = {"data-val": one.index}
-        value = place_label(right, y + 12, one.value, "cond", 150, "", key, anchor="end")
+        value = Label.fitted(right, y + 12, one.value, "cond", 150, "", key, anchor="end")
         scene.add(value)
         room -= value.width + 14
-    scene.add(place_label(_EDGE, y + 12, function.name, "name", room))
-    scene.add(place_label(_EDGE, y + 30, function.reading, "cond", _WIDTH - 24, "m"))
+    scene.add(Label.fitted(_EDGE, y + 12, function.name, "name", room))
+    scene.add(Label.fitted(_EDGE, y + 30, function.reading, "cond", _WIDTH - 24, "m"))
     frame = Frame(_LEFT, y + 40, _CARD_PLOT, 32)
     scene.add(draw_function(function, frame))
     add_points(scene, function, _WIDTH - 16 - PILL / 2, frame.middle)
@@ -155,7 +154,7 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float) ->
 def _place_card_chip(scene: Scene, neuron: Neuron, y: float) -> None:
     scene.add(Rect(_LEFT, y + 2, _CARD_PLOT, 26, "chip", 6.0, name_folded(neuron)))
     text = ", ".join(filter(None, [count_folded(neuron), "folded", tell_fold(neuron)]))
-    scene.add(place_label(_LEFT + 10, y + 19, text, "note", _CARD_PLOT - 20))
+    scene.add(Label.fitted(_LEFT + 10, y + 19, text, "note", _CARD_PLOT - 20))
     scene.add(Edge(_LEFT + _CARD_PLOT, y + 15, _BUS, y + 29, 1.5, form="elbow", style="fold"))
 
 
@@ -169,6 +168,6 @@ def _place_card_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Fram
     add_activation(scene, diagram, neuron, frame)
     middle = frame.x + frame.width / 2
     head = diagram.outputs[1]
-    scene.add(place_label(middle, frame.y - 10, head, "name", 200, "c-red", anchor="middle"))
+    scene.add(Label.fitted(middle, frame.y - 10, head, "name", 200, "c-red", anchor="middle"))
     add_outcome(scene, diagram, neuron, _EDGE, box.bottom + 30, 144, anchor="start")
     return max(frame.bottom + 26, box.bottom + 110)

@@ -6,27 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from newron.figures.diagram import Axis, Diagram, Neuron
-from newron.figures.palette import SIZES
-from newron.figures.parts import SYMBOLS, place_label, write_limit, write_total
-from newron.figures.plot import Frame, Scale, draw_rug, draw_ticks
-from newron.figures.shapes import (
+from newron.drawing.palette import SIZES
+from newron.drawing.shapes import (
     Anchor,
     Attributes,
     Dot,
+    Drawable,
     Edge,
     Group,
     Label,
     Line,
     Rect,
     Scene,
-    Shape,
 )
-from newron.figures.telling import Mark
-from newron.figures.writing import write_amount, write_share
+from newron.figures.captions import Mark
+from newron.figures.diagram import Axis, Diagram, Neuron
+from newron.figures.parts import SYMBOLS, write_limit, write_total
+from newron.figures.plot import Frame, Scale, draw_rug, draw_ticks
+from newron.formatting import format_amount, format_percent, format_rounded
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats, sigmoid
-from newron.shapes.sentence import shorten
 
 __all__ = ["add_activation", "add_boxes", "add_hidden_activation", "add_outcome"]
 
@@ -35,7 +34,7 @@ def add_activation(scene: Scene, diagram: Diagram, neuron: Neuron, frame: Frame)
     """Draw the red plot of two classes: the total on x, the probability of the second on y."""
     marks: tuple[Mark, ...] = ()
     if neuron.low <= neuron.centre <= neuron.high:
-        marks = (Mark(neuron.centre, shorten(neuron.centre, 4)),)
+        marks = (Mark(neuron.centre, format_rounded(neuron.centre, 4)),)
     outcome = diagram.outcome
     at = None
     if outcome is not None and neuron.stage is not None:
@@ -67,7 +66,7 @@ def _draw_activation(
     scale = Scale(frame, Axis("", neuron.low, neuron.high, density=neuron.density), low, high)
     zero = scale.y(0.0)
     points = tuple((scale.x(a), scale.y(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True))
-    shapes: list[Shape] = [
+    shapes: list[Drawable] = [
         Rect(frame.x, frame.y, frame.width, frame.height, "box-red"),
         Line(((frame.x, zero), (frame.right, zero)), "axis-red"),
     ]
@@ -110,13 +109,13 @@ def add_outcome(
         name, share = diagram.outputs[outcome.chosen], outcome.probabilities[outcome.chosen]
         lines = [
             (name, "out", "", "class"),
-            (f"probability {write_share(share)}", "sub", "", "probability"),
+            (f"probability {format_percent(share)}", "sub", "", "probability"),
             (_tell_why(neuron, outcome.chosen), "note", "m", "why"),
         ]
     for text, size, style, key in lines:
         y += SIZES[size] + 5
         attributes: Attributes = {"data-out": key} if key else {}
-        scene.add(place_label(x, y, text, size, room, style, attributes, anchor=anchor))
+        scene.add(Label.fitted(x, y, text, size, room, style, attributes, anchor=anchor))
     return y
 
 
@@ -142,7 +141,7 @@ def add_boxes(
         chosen = outcome is not None and diagram.classes is not None and outcome.chosen == k
         scene.add(Edge(port, y, x, y, 3.0, chosen, attributes={"data-class": k}))
         scene.add(Rect(x, y - 34, width, 68, "box-red", 6.0))
-        scene.add(place_label(x + 10, y - 14, name, "name", width - 20))
+        scene.add(Label.fitted(x + 10, y - 14, name, "name", width - 20))
         if diagram.classes is None:
             _fill_amount(scene, diagram, k, x, y, width)
         else:
@@ -153,26 +152,26 @@ def add_boxes(
 
 def _fill_class(scene: Scene, diagram: Diagram, k: int, x: float, y: float, width: float) -> None:
     if diagram.outcome is None:
-        scene.add(place_label(x + 10, y + 8, "highest wins", "tick", width - 20, "m"))
+        scene.add(Label.fitted(x + 10, y + 8, "highest wins", "tick", width - 20, "m"))
         return
     share, room = diagram.outcome.probabilities[k], width - 20
     where: Attributes = {"data-meter": k, "data-full": round(room, 1)}
     scene.add(Rect(x + 10, y - 5, room, 9, "meter", 2.0))
     scene.add(Rect(x + 10, y - 5, max(1.5, room * share), 9, "meter-on", 2.0, "", where))
     key: Attributes = {"data-out": "probability", "data-class": k}
-    scene.add(Label(x + 10, y + 24, write_share(share), "out", attributes=key))
+    scene.add(Label(x + 10, y + 24, format_percent(share), "out", attributes=key))
 
 
 def _fill_amount(scene: Scene, diagram: Diagram, k: int, x: float, y: float, width: float) -> None:
     neuron = diagram.layers[-1][k]
     if diagram.outcome is None:
-        ends = [write_amount(end - neuron.centre) for end in (neuron.low, neuron.high)]
+        ends = [format_amount(end - neuron.centre) for end in (neuron.low, neuron.high)]
         text = f"{ends[0]} to {ends[1]}" if ends[0] != ends[1] else ends[0]
-        scene.add(place_label(x + 10, y + 8, text, "cond", width - 20))
+        scene.add(Label.fitted(x + 10, y + 8, text, "cond", width - 20))
         return
     key: Attributes = {"data-out": "amount", "data-class": k}
-    told = write_amount(diagram.outcome.scores[k])
-    scene.add(place_label(x + 10, y + 16, told, "out", width - 20, attributes=key))
+    told = format_amount(diagram.outcome.scores[k])
+    scene.add(Label.fitted(x + 10, y + 16, told, "out", width - 20, attributes=key))
 
 
 def _tie(scene: Scene, ys: Sequence[float], x: float) -> None:

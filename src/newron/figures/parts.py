@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from newron.drawing.palette import SIZES, edge_width
+from newron.drawing.shapes import Anchor, Attributes, Label, Rect, Scene
+from newron.drawing.text import fit, measure
 from newron.figures.diagram import Diagram, Function, Neuron
-from newron.figures.metrics import fit, measure
-from newron.figures.palette import SIZES, edge_width
 from newron.figures.plot import Frame
-from newron.figures.shapes import Anchor, Attributes, Label, Rect, Scene
-from newron.figures.writing import write_amount, write_exact
-from newron.shapes.sentence import shorten
+from newron.formatting import format_amount, format_rounded, format_threshold, format_unit
 
 __all__ = [
     "LEAST_NAME",
@@ -18,6 +17,7 @@ __all__ = [
     "add_sum",
     "caption_sum",
     "count_folded",
+    "describe_margin",
     "entering_width",
     "find_signal",
     "is_binary",
@@ -26,9 +26,7 @@ __all__ = [
     "make_value",
     "name_folded",
     "place_head",
-    "place_label",
     "tell_fold",
-    "tell_margin",
     "write_limit",
     "write_total",
 ]
@@ -36,23 +34,6 @@ __all__ = [
 WIDTH, MARGIN = 1200.0, 28.0
 SYMBOLS = {"sum": "Σ", "mean": "mean", "min": "min", "max": "max", "product": "Π"}
 LEAST_NAME = 34.0  # what must be left of a name, for it to be cut
-
-
-def place_label(
-    x: float,
-    y: float,
-    text: str,
-    size: str,
-    room: float,
-    style: str = "",
-    attributes: Attributes | None = None,
-    *,
-    anchor: Anchor = "start",
-) -> Label:
-    """Make a label that takes at most the room; what is cut is its title."""
-    bold = Label(0, 0, "", size, style=style).is_bold
-    shown = fit(text, room, SIZES[size], bold=bold)
-    return Label(x, y, shown, size, anchor, style, text, attributes or {})
 
 
 def place_head(function: Function, x: float, y: float, room: float) -> Label:
@@ -91,7 +72,7 @@ def add_sum(scene: Scene, neuron: Neuron, frame: Frame, *, caption: str = "") ->
 def _fit_total(neuron: Neuron, room: float) -> str:
     """Write the aggregate for the row, with fewer digits where they do not fit."""
     total = 0.0 if neuron.stage is None else neuron.stage.total
-    for text in (write_total(neuron), shorten(total), shorten(total, 2)):
+    for text in (write_total(neuron), format_rounded(total), format_rounded(total, 2)):
         if measure(text, SIZES["out"], bold=True) <= room:
             return text
     return fit(text, room, SIZES["out"], bold=True)
@@ -100,36 +81,33 @@ def _fit_total(neuron: Neuron, room: float) -> str:
 def write_total(neuron: Neuron) -> str:
     """Write the aggregate of a neuron for the row."""
     total = 0.0 if neuron.stage is None else neuron.stage.total
-    return write_amount(total, neuron.high - neuron.low)
+    return format_amount(total, neuron.high - neuron.low)
 
 
 def write_limit(neuron: Neuron) -> str:
     """Write the total from which on the second class is said."""
-    return shorten(neuron.limit, 4)
+    return format_rounded(neuron.limit, 4)
 
 
 def make_value(function: Function, x: float, y: float, *, end: bool = False) -> Label:
     """Write what a function adds for the row."""
     style = f"val{' on' if function.on else ''}"
     key: Attributes = {"data-part": function.key}
-    text = write_amount(function.added, function.high - function.low)
+    text = format_amount(function.added, function.high - function.low)
     anchor: Anchor = "end" if end else "start"
     return Label(x, y, text, "value", anchor, style if end else f"halo {style}", "", key)
 
 
-def tell_margin(function: Function) -> str:
-    """Say how far the row is from where a condition changes: "5 y below 55"."""
+def describe_margin(function: Function) -> str:
+    """Return how far the row is from where a condition changes: "5 y below 55"."""
     part = function.part
-    if part is None or part.margin is None or part.limit is None or len(function.members) > 1:
+    if part is None or part.margin is None or function.limit is None or len(function.members) > 1:
         return ""
-    if ", " not in part.reading:  # of a condition that names single values
-        return ""
-    limit = write_exact(part.limit)
+    limit = format_threshold(function.limit)
     if part.margin == 0.0:
         return f"at the limit of {limit}"
-    unit = f" {function.axis.unit}" if function.axis.unit else ""
     side = "above" if part.margin > 0.0 else "below"
-    return f"{write_exact(abs(part.margin))}{unit} {side} {limit}"
+    return f"{format_threshold(abs(part.margin))}{format_unit(function.axis.unit)} {side} {limit}"
 
 
 def find_signal(diagram: Diagram, neuron: Neuron) -> int:
@@ -158,7 +136,7 @@ def tell_fold(neuron: Neuron) -> str:
     if neuron.aggregation not in ("sum", "mean"):
         return ""
     added = sum(function.added for function in neuron.folded)
-    return f"add {write_amount(added, neuron.high - neuron.low)}"
+    return f"add {format_amount(added, neuron.high - neuron.low)}"
 
 
 def is_binary(diagram: Diagram) -> bool:
@@ -175,11 +153,11 @@ def is_tall(neuron: Neuron) -> bool:
 def caption_sum(diagram: Diagram, neuron: Neuron) -> str:
     """Write what is told below a sum: of how many, less what, or that it never changes."""
     if not neuron.functions and not neuron.folded:
-        return f"always {write_amount(neuron.low)}"
+        return f"always {format_amount(neuron.low)}"
     last = neuron.layer == len(diagram.model.layers)
     if neuron.centre and not (last and is_binary(diagram)):  # two classes have it as a limit
         sign = "less" if neuron.centre > 0 else "plus"
-        return f"{sign} {shorten(abs(neuron.centre), 4)}"
+        return f"{sign} {format_rounded(abs(neuron.centre), 4)}"
     return f"of {neuron.n_functions}" if neuron.counts and is_tall(neuron) and not last else ""
 
 

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from newron.drawing.palette import SIZES
+from newron.drawing.shapes import Attributes, Dot, Drawable, Group, Label, Line, Rect
+from newron.drawing.text import fit, measure
+from newron.figures.captions import Mark
 from newron.figures.diagram import Axis, Function, Joint
-from newron.figures.metrics import fit, measure
-from newron.figures.palette import SIZES
-from newron.figures.shapes import Attributes, Dot, Group, Label, Line, Rect, Shape
-from newron.figures.telling import Mark
-from newron.figures.writing import write_place, write_share
-from newron.shapes.sentence import shorten
+from newron.formatting import format_percent, format_position, format_rounded
 
 __all__ = [
     "MOST_VALUE",
@@ -139,7 +138,7 @@ def _round(value: float) -> float:
 # ---- rows below the axis ----
 
 
-def draw_rug(scale: Scale) -> list[Shape]:
+def draw_rug(scale: Scale) -> list[Drawable]:
     """Draw how many rows lie where, hanging from the axis; few rows are seen too."""
     axis, y = scale.axis, scale.frame.bottom + 1.5
     most = max([*axis.density, axis.n_missing if axis.has_gaps else 0], default=0)
@@ -194,7 +193,7 @@ class _Shelf:
 
 def draw_ticks(
     scale: Scale, marks: Sequence[Mark], members: Sequence[bool] = (), *, gap_holds: bool = False
-) -> list[Shape]:
+) -> list[Drawable]:
     """Write thresholds in bold, which are never dropped, then what there is room for."""
     frame, axis = scale.frame, scale.axis
     y = frame.bottom + RUG + 12.5
@@ -205,7 +204,7 @@ def draw_ticks(
         _place_marks(shelf, scale, marks)
         span = axis.high - axis.low
         for value in (axis.low, axis.high, *axis.values):
-            shelf.place(scale.x(value), write_place(value, span), bold=False)
+            shelf.place(scale.x(value), format_position(value, span), bold=False)
     if not axis.has_gaps:
         return list(shelf.labels)
     style = "b" if gap_holds else "m"
@@ -273,7 +272,7 @@ def draw_function(function: Function, frame: Frame, *, y_ticks: bool = True) -> 
     """Draw the blue plot of a function, with all that a page's script needs to move it."""
     scale = Scale(frame, function.axis, function.low, function.high)
     zero = scale.y(0.0)
-    shapes: list[Shape] = [
+    shapes: list[Drawable] = [
         Rect(frame.x, frame.y, frame.width, frame.height, "box-blue"),
         Line(((frame.x, zero), (frame.right, zero)), "axis"),
         *draw_rug(scale),
@@ -301,12 +300,12 @@ def _find_high(function: Function) -> list[bool]:
 
 
 def _tell(function: Function) -> str:
-    return f"{'; '.join(function.sentences)} (influence {write_share(function.influence)})"
+    return f"{'; '.join(function.sentences)} (influence {format_percent(function.influence)})"
 
 
-def _draw_curve(function: Function, scale: Scale) -> list[Shape]:
+def _draw_curve(function: Function, scale: Scale) -> list[Drawable]:
     frame = scale.frame
-    cuts: list[Shape] = [
+    cuts: list[Drawable] = [
         Line(((x, frame.y), (x, frame.bottom + 3)), "cut")
         for x in (scale.x(mark.place) for mark in function.marks)
     ]
@@ -327,7 +326,7 @@ def _simplify(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return [points[0], *inner, points[-1]]
 
 
-def _draw_bars(function: Function, scale: Scale) -> list[Shape]:
+def _draw_bars(function: Function, scale: Scale) -> list[Drawable]:
     width = min(_WIDEST_BAR, scale.slot * 0.62)
     zero, shapes = scale.y(0.0), []
     for k, value in enumerate(function.y.tolist()):
@@ -339,7 +338,7 @@ def _draw_bars(function: Function, scale: Scale) -> list[Shape]:
     return list(shapes)
 
 
-def _draw_gap(scale: Scale, value: float) -> list[Shape]:
+def _draw_gap(scale: Scale, value: float) -> list[Drawable]:
     frame, x, y = scale.frame, scale.end + 3, scale.y(value)
     return [
         Line(((x, frame.y), (x, frame.bottom)), "cut"),
@@ -347,7 +346,7 @@ def _draw_gap(scale: Scale, value: float) -> list[Shape]:
     ]
 
 
-def _draw_values(function: Function, scale: Scale) -> list[Shape]:
+def _draw_values(function: Function, scale: Scale) -> list[Drawable]:
     """Write 0 and 1, or 0 and the weight, beside the frame."""
     x = scale.frame.x - 5
     return [
@@ -369,7 +368,7 @@ def list_values(function: Function) -> list[tuple[float, str]]:
 def _write_value(value: float, sign: str = "") -> str:
     """Write a number of the y axis with as many digits as there is room for, at most three."""
     for digits in (3, 2, 1):
-        text = sign + shorten(value, digits)
+        text = sign + format_rounded(value, digits)
         if measure(text, SIZES["tick"]) <= MOST_VALUE:
             return text
     return fit(text, MOST_VALUE, SIZES["tick"])

@@ -42,11 +42,6 @@ class Rows:
         chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
         return np.ascontiguousarray(rows[np.sort(chosen)], np.float64)
 
-    @property
-    def n_measured(self) -> int:
-        """On how many rows influence is measured."""
-        return 0 if self.few is None else len(self.few)
-
     def get(self, signal: int) -> Floats | None:
         """Give the values of a signal, gaps included."""
         n = len(self.model.schema)

@@ -7,13 +7,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from newron.explanations.conditions import Conditions
+from newron.drawing.text import isolate
+from newron.explanations.conditions import Conditions, FunctionCondition
 from newron.explanations.path import Part, Reader, Stage
+from newron.figures.captions import (
+    caption_condition,
+    caption_count,
+    caption_curve,
+    caption_levels,
+    find_marks,
+    format_input,
+    is_count,
+)
 from newron.figures.diagram import Axis, Diagram, Function, Input, Neuron, Outcome
 from newron.figures.influence import FULL, estimate_influence, measure_influence
 from newron.figures.rows import Rows, count_values
-from newron.figures.telling import find_marks, is_count, tell_head, tell_input
-from newron.figures.writing import write_name
 from newron.model.aggregation import activate, combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -83,10 +91,10 @@ class _DiagramReader:
             "",
             tuple(layers),
             self._read_inputs(),
-            tuple(map(write_name, _name_outputs(self.model))),
+            tuple(map(isolate, _name_outputs(self.model))),
             self._read_outcome(),
             n_rows=0 if self.rows.rows is None else len(self.rows.rows),
-            n_measured=self.rows.n_measured,
+            sample=self.rows.few,
             unused=unused,
         )
         return diagram if max_inputs is None else _limit_inputs(diagram, max_inputs)
@@ -102,15 +110,15 @@ class _DiagramReader:
     def _find_unused(self, layers: Sequence[Sequence[Neuron]]) -> tuple[str, ...]:
         read = {f.signal for layer in layers for neuron in layer for f in neuron.functions}
         names = enumerate(self.model.schema.names)
-        return tuple(write_name(name) for i, name in names if i not in read)
+        return tuple(isolate(name) for i, name in names if i not in read)
 
     def _read_inputs(self) -> dict[int, Input]:
         columns = enumerate(self.model.schema.columns)
         if self.row is None:
-            return {i: Input(i, write_name(column.name)) for i, column in columns}
+            return {i: Input(i, isolate(column.name)) for i, column in columns}
         values = self.row[0].tolist()
         return {
-            i: Input(i, write_name(column.name), tell_input(column, values[i]))
+            i: Input(i, isolate(column.name), format_input(column, values[i]))
             for i, column in columns
         }
 
@@ -142,7 +150,7 @@ class _DiagramReader:
         return Neuron(
             number,
             j + 1,
-            write_name(name),
+            isolate(name),
             layer.aggregation,
             layer.activation,
             centre,
@@ -187,7 +195,7 @@ class _DiagramReader:
             h = trace_function(self.model.schema, layer, e, x)
         bounded = get_processing(layer.processing).bounded
         low, high = (0.0, weight) if bounded else _find_ends(weight, shape)
-        reading = tell_head(shape, self.conditions, self.model, axis.labels)
+        asked = self.conditions.read(shape.layer, e) if crisp else None
         place = math.nan if self.row is None else self._get_value(signal)
         influence = float(self.influence[shape.layer - 1][e])
         return Function(
@@ -195,7 +203,7 @@ class _DiagramReader:
             signal,
             axis,
             axis.name,
-            reading,
+            self._caption(layer, shape, axis, asked),
             marks,
             x,
             weight * h,
@@ -207,7 +215,22 @@ class _DiagramReader:
             bounded,
             part,
             place,
+            None if asked is None or asked.by_value else asked.limit,
         )
+
+    def _caption(
+        self, layer: Layer, shape: Shape, axis: Axis, asked: FunctionCondition | None
+    ) -> str:
+        """Return what a function asks of what it reads, without the name of that."""
+        if asked is None:
+            return caption_levels(shape, axis.labels) if axis.labels else caption_curve(shape)
+        signal = int(layer.source[shape.function])
+        if signal < len(self.model.schema):
+            return caption_condition(asked, self.model.schema.columns[signal])
+        number, _ = self.conditions.find_neuron(signal) or (1, 1)
+        rises = bool(layer.w[shape.function, 0] > 0.0)
+        counts = is_count(self.model.layers[number - 1])
+        return caption_count(asked, shape, counts=counts, rises=rises)
 
     def _get_value(self, signal: int) -> float:
         """Give the value of a signal for the row, NaN for a gap."""
@@ -232,17 +255,17 @@ class _DiagramReader:
         values = self.rows.get(signal)
         listed = column.values or ()
         few = tuple(sorted(set(listed))) if len(listed) <= _MOST_VALUES else ()
-        labels = tuple(write_name(label) for label in column.categories or ())
+        labels = tuple(isolate(label) for label in column.categories or ())
         n_missing = 0
         density: tuple[int, ...] = ()
         if values is not None:
             n_missing = int(np.isnan(values).sum())
             density = count_values(values, column.low, column.high, few, len(labels))
         return Axis(
-            write_name(column.name),
+            isolate(column.name),
             column.low,
             column.high,
-            write_name(column.unit or ""),
+            isolate(column.unit or ""),
             labels,
             few,
             density,
@@ -262,7 +285,7 @@ class _DiagramReader:
             few = few if len(few) <= _MOST_VALUES else ()
         values = self.rows.get(signal)
         density = () if values is None else count_values(values, low, high, few)
-        return Axis(write_name(self.conditions.names[signal]), low, high, "", (), few, density)
+        return Axis(isolate(self.conditions.names[signal]), low, high, "", (), few, density)
 
 
 def _find_alive(model: Model, shapes: Shapes) -> set[int]:

@@ -291,7 +291,7 @@ class Model:
         Rows X tell how many lie where and which functions decide. ``settings`` are those of
         :func:`newron.figures.draw`, such as ``row`` for one row drawn through the network.
         """
-        from newron.figures.drawing import draw
+        from newron.figures.figure import draw
 
         return draw(self, X, **settings)
 

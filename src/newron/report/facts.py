@@ -19,15 +19,14 @@ from newron.evaluation import (
 )
 from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram
-from newron.figures.drawing import draw
-from newron.figures.figure import Figure
+from newron.figures.figure import Picture, compose
 from newron.figures.joining import count_points, join_inputs, tell_points
 from newron.figures.survey import read_diagram
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.report.naming import Words, rename, rename_card
+from newron.report.labels import Labels, rename, rename_card
 from newron.report.origin import Origin
 from newron.report.rows import draw_rows, list_rows, read_rows, read_truth
 from newron.rules.axis import Axis, make_axes
@@ -81,7 +80,7 @@ class Facts:
         The cells of the columns.
     fixed : tuple of int
         The columns that stay as they are in changes.
-    figures : tuple of Figure
+    pictures : tuple of Picture
         The network, wide and narrow.
     """
 
@@ -89,7 +88,7 @@ class Facts:
     rewritten: bool
     fingerprint: str
     card: ScoreCard | None
-    words: Words
+    labels: Labels
     origin: Origin
     seen: int | None
     rows: Floats
@@ -103,7 +102,7 @@ class Facts:
     importance: Importance
     axes: tuple[Axis, ...]
     fixed: tuple[int, ...]
-    figures: tuple[Figure, Figure]
+    pictures: tuple[Picture, Picture]
 
     @property
     def classes(self) -> Classes | None:
@@ -146,7 +145,7 @@ def gather(
     X: ArrayLike,
     y: ArrayLike | None = None,
     *,
-    words: Words | None = None,
+    labels: Labels | None = None,
     origin: Origin | None = None,
     seen: int | None = None,
     rules: RuleSet | None = None,
@@ -154,15 +153,15 @@ def gather(
     seconds: float = 5.0,
 ) -> Facts:
     """Gather what there is to tell of a model on some rows; see :func:`newron.report.write`."""
-    told = Words() if words is None else words
+    labels = Labels() if labels is None else labels
     given = model.model if isinstance(model, ScoreCard) else model
     rows = read_rows(given, X)
     truth = read_truth(given, y, len(rows))
     if seen is not None and not 0 <= seen <= len(rows):
         raise InputError(f"seen: expected a number of the {len(rows)} rows, got {seen}")
     held = _find_columns(given, fixed)
-    card = rename_card(model, told) if isinstance(model, ScoreCard) else None
-    named = rename(given, told) if card is None else card.model
+    card = rename_card(model, labels) if isinstance(model, ScoreCard) else None
+    named = rename(given, labels) if card is None else card.model
     if card is not None:
         found: RuleSet | None = card.rules
     else:
@@ -177,7 +176,7 @@ def gather(
         rewritten=shown != named,
         fingerprint=given.fingerprint,
         card=card,
-        words=told,
+        labels=labels,
         origin=Origin() if origin is None else origin,
         seen=seen,
         rows=rows,
@@ -191,7 +190,7 @@ def gather(
         importance=measure_importance(shown, some, kind="drop"),
         axes=axes,
         fixed=held,
-        figures=_draw_figures(shown if card is None else card, shown, rows),
+        pictures=_draw_pictures(shown if card is None else card, shown, rows),
     )
 
 
@@ -289,12 +288,13 @@ def _read_diagram(model: Model, card: ScoreCard | None, rows: Floats) -> Diagram
     else:
         diagram = tell_points(read_diagram(count_points(card), rows), float(card.unit))
     single = len(model.layers) == 1 and model.output.n_scores == 1
-    return join_inputs(diagram, rows) if single else diagram
+    return join_inputs(diagram) if single else diagram
 
 
-def _draw_figures(drawn: Model | ScoreCard, model: Model, rows: Floats) -> tuple[Figure, Figure]:
+def _draw_pictures(drawn: Model | ScoreCard, model: Model, rows: Floats) -> tuple[Picture, Picture]:
     table, one = list_rows(model, rows), list_rows(model, rows[:1])
     wide, narrow = (
-        draw(drawn, table, row=one, row_name=_ROW_NAME, narrow=narrow) for narrow in (False, True)
+        compose(drawn, table, row=one, row_name=_ROW_NAME, narrow=narrow)
+        for narrow in (False, True)
     )
     return wide, narrow

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from newron._files import write_whole
 from newron.model.model import Model
 from newron.report.facts import gather
-from newron.report.naming import Words
+from newron.report.labels import Labels
 from newron.report.origin import Origin
 from newron.report.page import render
 from newron.rules.ruleset import RuleSet
@@ -90,9 +90,9 @@ def write(
     ...     path.read_text("utf-8")[:15]
     '<!doctype html>'
     """
-    words = Words(title, target, noun, source, purpose, names, classes)
+    labels = Labels(title, target, noun, source, purpose, names, classes)
     facts = gather(
-        model, X, y, words=words, origin=origin, seen=seen, rules=rules, fixed=fixed,
+        model, X, y, labels=labels, origin=origin, seen=seen, rules=rules, fixed=fixed,
         seconds=seconds,
     )  # fmt: skip
     write_whole(render(facts).encode("utf-8"), path)

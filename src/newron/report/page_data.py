@@ -1,51 +1,50 @@
-"""What the page's script needs: columns, rows to choose, functions in words, ways to change."""
+"""What the page's script needs: columns, rows to choose, functions in words, values to try."""
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from newron.explanations.conditions import Conditions
+from newron.drawing.markup import Markup
 from newron.figures.diagram import Diagram, Function
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.report.facts import Facts
-from newron.report.writing import say_class
+from newron.report.numbers import name_class
 from newron.rules.axis import Axis
 
-__all__ = ["describe", "list_functions"]
+__all__ = ["write_data"]
 
 _FEW = 6  # values that are buttons; more are a slider or a list
 _STEPS = 200  # of a slider
 _GRID = 50  # places of a range where a smooth column is tried
 
 
-def list_functions(diagram: Diagram) -> list[Function]:
-    """Give all functions of a diagram that matter, joined ones one by one."""
-    return [
-        member
-        for neuron in diagram.neurons
-        for function in (*neuron.functions, *neuron.folded)
-        for member in function.members
-    ]
+def write_data(facts: Facts, literals: list[dict[str, Any]]) -> Markup:
+    """Return the data as JSON that stays data inside a script element."""
+    data = _describe(facts, literals)
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704 - JSON in ASCII, without what ends an element
 
 
-def describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
-    """Give all data of the page as plain values."""
+def _describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
     model, used = facts.model, set(facts.used)
     output = model.output
     return {
-        "noun": facts.words.noun,
+        "noun": facts.labels.noun,
         "columns": [
             _describe_column(facts, i, column, used)
             for i, column in enumerate(model.schema.columns)
         ],
-        "labels": [say_class(label) for label in output.labels]
+        "labels": [name_class(label) for label in output.labels]
         if isinstance(output, Classes)
         else list(output.names),
         "binary": facts.is_binary,
@@ -111,10 +110,20 @@ def _find_step(column: Column, values: Floats) -> float:
 
 def _list_marks(facts: Facts, i: int) -> list[float]:
     places = {
-        mark.place for f in list_functions(facts.diagram) if f.signal == i for mark in f.marks
+        mark.place for f in _list_functions(facts.diagram) if f.signal == i for mark in f.marks
     }
     column = facts.model.schema.columns[i]
     return sorted(place for place in places if column.low <= place <= column.high)
+
+
+def _list_functions(diagram: Diagram) -> list[Function]:
+    """Return all functions of a diagram that matter, joined ones one by one."""
+    return [
+        member
+        for neuron in diagram.neurons
+        for function in (*neuron.functions, *neuron.folded)
+        for member in function.members
+    ]
 
 
 def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
@@ -139,9 +148,8 @@ def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
 
 
 def _describe_functions(facts: Facts) -> dict[str, Any]:
-    conditions = Conditions(facts.model)
     told = {}
-    for function in list_functions(facts.diagram):
+    for function in _list_functions(facts.diagram):
         one: dict[str, Any] = {
             "words": str(function.shape),
             "name": function.name,
@@ -150,16 +158,7 @@ def _describe_functions(facts: Facts) -> dict[str, Any]:
             "influence": round(function.influence, 4),
             "source": function.signal,
         }
-        limit = _find_limit(facts, conditions, function)
-        if limit is not None:
-            one["limit"] = limit
+        if function.limit is not None and function.signal < len(facts.model.schema):
+            one["limit"] = function.limit
         told[function.key] = one
     return told
-
-
-def _find_limit(facts: Facts, conditions: Conditions, function: Function) -> float | None:
-    """Give where a condition on a number changes, if a distance from it can be told."""
-    if not function.crisp or function.signal >= len(facts.model.schema):
-        return None
-    asked = conditions.read(function.shape.layer, function.shape.function)
-    return None if asked.by_value else asked.limit

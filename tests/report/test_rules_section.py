@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from newron.drawing.markup import bdi, html
 from newron.model import Column
-from newron.report.ruling import RuleWriter, shorten_condition
+from newron.report.rules_section import RuleWriter
 from newron.rules.axis import Axis
 from newron.rules.node import CellRows, Literal
 
@@ -50,5 +51,9 @@ def test_a_condition_holds_on_the_page_where_it_holds_in_rules(column):
     ("mask", "told"),
     [(0b0110, "40 ≤ … ≤ 60"), (0b1000, "> 60"), (0b10001, "< 40 or missing")],
 )
-def test_conditions_are_told_without_their_column(mask, told):
-    assert shorten_condition(AXES[0].format(mask), AXES[0]) == told
+def test_conditions_of_points_leave_the_name_to_their_line(mask, told):
+    writer = RuleWriter()
+    writer.begin(AXES, [])
+    row = writer._write_term(0, Literal(0, mask), ["+1"], None)
+    assert html("th", bdi("age"), scope="row") in row
+    assert bdi(told) in row

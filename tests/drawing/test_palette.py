@@ -2,7 +2,7 @@
 
 import pytest
 
-from newron.figures.palette import DARK, LIGHT, SIZES, edge_width, write_stylesheet
+from newron.drawing.palette import DARK, LIGHT, SIZES, edge_width, write_stylesheet
 
 
 def luminance(colour):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["clean", "fit", "isolate", "measure", "split"]
+from newron.formatting import clean
+
+__all__ = ["fit", "isolate", "measure", "split"]
 
 # Advance widths in thousandths of the size; other characters by what they are.
 _REGULAR = {
@@ -118,22 +120,8 @@ def split(text: str, room: float, size: float, *, most: int = 2) -> list[str]:
     return [*lines, fit(" ".join(words), room, size)] if words else lines
 
 
-def clean(name: object) -> str:
-    """Give a name as one line of characters that XML can hold."""
-    return "".join(map(_clean_character, str(name)))
-
-
-def _clean_character(character: str) -> str:
-    if character in "\t\n\r\u2028\u2029\x0b\x0c\x85":
-        return " "
-    category = unicodedata.category(character)
-    if category in ("Cc", "Cs") or ord(character) & 0xFFFE == 0xFFFE:
-        return "\ufffd"
-    return character
-
-
-def isolate(name: str) -> str:
-    r"""Keep a name that is written from the right from turning the text around it.
+def isolate(label: object) -> str:
+    r"""Return a name that, written from the right, does not turn the text around it.
 
     Examples
     --------
@@ -142,6 +130,7 @@ def isolate(name: str) -> str:
     >>> isolate("גיל") == "\u2068גיל\u2069"
     True
     """
+    name = clean(label)
     turns = any(unicodedata.bidirectional(c) in _TURNING for c in name)
     return f"{_FSI}{name}{_PDI}" if turns else name
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from newron.figures.metrics import measure
-from newron.figures.palette import BOLD, SIZES
+from newron.drawing.palette import BOLD, SIZES
+from newron.drawing.text import fit, measure
 
 __all__ = [
     "Anchor",
     "Attributes",
     "Dot",
+    "Drawable",
     "Edge",
     "Group",
     "Label",
     "Line",
     "Rect",
     "Scene",
-    "Shape",
 ]
 
 Attributes = dict[str, str | int | float]
@@ -39,6 +39,23 @@ class Label:
     style: str = ""
     title: str = ""
     attributes: Attributes = field(default_factory=dict)
+
+    @classmethod
+    def fitted(
+        cls,
+        x: float,
+        y: float,
+        text: str,
+        size: str,
+        room: float,
+        style: str = "",
+        attributes: Attributes | None = None,
+        *,
+        anchor: Anchor = "start",
+    ) -> Label:
+        """Return a label of at most ``room`` pixels; a text that is cut is its title."""
+        whole = cls(x, y, text, size, anchor, style, text, attributes or {})
+        return replace(whole, text=fit(text, room, SIZES[size], bold=whole.is_bold))
 
     @property
     def is_bold(self) -> bool:
@@ -91,7 +108,7 @@ class Edge:
     y1: float
     width: float
     on: bool = False
-    form: Literal["across", "down", "straight", "gutter", "elbow", "rise", "turn"] = "across"
+    form: Literal["across", "straight", "gutter", "elbow", "rise", "turn"] = "across"
     style: str = ""
     attributes: Attributes = field(default_factory=dict)
 
@@ -103,6 +120,7 @@ class Dot:
     x: float
     y: float
     radius: float = 5.0
+    style: str = "dot"
     attributes: Attributes = field(default_factory=dict)
 
 
@@ -111,24 +129,25 @@ class Group:
     """Shapes that belong together: one function with its frame, curve, labels and dot."""
 
     attributes: Attributes
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Drawable, ...]
     title: str = ""
 
 
-Shape = Label | Rect | Line | Edge | Dot | Group
+Drawable = Label | Rect | Line | Edge | Dot | Group
 
 
 @dataclass
 class Scene:
-    """A picture: panels behind edges behind shapes."""
+    """A picture: panels behind edges behind shapes; ``heading`` is how high its heading is."""
 
     width: float
     height: float
+    heading: float = 0.0
     panels: list[Rect] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
-    shapes: list[Shape] = field(default_factory=list)
+    shapes: list[Drawable] = field(default_factory=list)
 
-    def add(self, *shapes: Shape) -> None:
+    def add(self, *shapes: Drawable) -> None:
         """Put shapes on top; edges go below all other shapes."""
         for shape in shapes:
             if isinstance(shape, Edge):
@@ -142,7 +161,7 @@ class Scene:
         return [shape for shape in _walk(self.shapes) if isinstance(shape, Label)]
 
 
-def _walk(shapes: list[Shape] | tuple[Shape, ...]) -> Iterator[Shape]:
+def _walk(shapes: list[Drawable] | tuple[Drawable, ...]) -> Iterator[Drawable]:
     for shape in shapes:
         yield shape
         if isinstance(shape, Group):

@@ -12,11 +12,11 @@ from newron.model.output import Classes, Output, Targets
 from newron.model.schema import Schema
 from newron.rules.scorecard import ScoreCard
 
-__all__ = ["Words", "rename", "rename_card"]
+__all__ = ["Labels", "rename", "rename_card"]
 
 
 @dataclass(frozen=True)
-class Words:
+class Labels:
     """What things are called in a report.
 
     Parameters
@@ -46,32 +46,32 @@ class Words:
     classes: Mapping[Any, str] | None = None
 
 
-def rename(model: Model, words: Words) -> Model:
+def rename(model: Model, labels: Labels) -> Model:
     """Give the same network under the names of the page."""
-    names = dict(words.names or {})
+    names = dict(labels.names or {})
     for name in names:
         if name not in model.schema.names:
             raise InputError(f"names: expected names of columns, got {name!r}")
     columns = [replace(c, name=str(names.get(c.name, c.name))) for c in model.schema.columns]
     try:
-        return Model(Schema(tuple(columns)), model.layers, _rename_output(model, words))
+        return Model(Schema(tuple(columns)), model.layers, _rename_output(model, labels))
     except ModelError as error:  # two columns or classes of one name
         raise InputError(f"names: {error}") from None
 
 
-def rename_card(card: ScoreCard, words: Words) -> ScoreCard:
+def rename_card(card: ScoreCard, labels: Labels) -> ScoreCard:
     """Give the same card under the names of the page."""
-    model = rename(card.model, words)
+    model = rename(card.model, labels)
     columns = zip(card.axes, model.schema.columns, strict=True)
     return replace(card, model=model, axes=tuple(replace(a, column=c) for a, c in columns))
 
 
-def _rename_output(model: Model, words: Words) -> Output:
+def _rename_output(model: Model, labels: Labels) -> Output:
     output = model.output
     if not isinstance(output, Classes):
-        single = words.target and output.n_scores == 1
-        return Targets((words.target,)) if single else output
-    given = dict(words.classes or {})
+        single = labels.target and output.n_scores == 1
+        return Targets((labels.target,)) if single else output
+    given = dict(labels.classes or {})
     for label in given:
         if label not in output.labels:
             raise InputError(f"classes: expected classes of the model, got {label!r}")

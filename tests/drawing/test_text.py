@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newron.figures.metrics import clean, fit, isolate, measure, split
+from newron.drawing.text import fit, isolate, measure, split
+from newron.formatting import clean
 
 TEXTS = st.text(max_size=60)
 ROOMS = st.floats(20, 300)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["BOLD", "DARK", "FONT", "LIGHT", "SIZES", "Theme", "edge_width", "write_stylesheet"]
+__all__ = [
+    "BOLD",
+    "DARK",
+    "FONT",
+    "LIGHT",
+    "SIZES",
+    "Theme",
+    "edge_width",
+    "write_stylesheet",
+    "write_variables",
+]
 
 Theme = str  # "auto", "light" or "dark"
 
@@ -109,7 +119,7 @@ def edge_width(influence: float) -> float:
 
 def write_stylesheet() -> str:
     """Write the rules of a figure; its colours are CSS variables that follow the reader."""
-    light, dark = _write_variables(LIGHT), _write_variables(DARK)
+    light, dark = write_variables(LIGHT), write_variables(DARK)
     sizes = "".join(
         f".nw .t-{name}{{font-size:{size:g}px{';font-weight:700' if name in BOLD else ''}}}\n"
         for name, size in SIZES.items()
@@ -123,5 +133,6 @@ def write_stylesheet() -> str:
     )
 
 
-def _write_variables(colours: dict[str, str]) -> str:
+def write_variables(colours: dict[str, str]) -> str:
+    """Return colours as CSS variables."""
     return ";".join(f"--nw-{name}:{value}" for name, value in colours.items())

@@ -1,0 +1,359 @@
+"""The sections on how good a model is: the result at the top, and the charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from newron.drawing.markup import Markup, bdi, html, join
+from newron.evaluation import CalibrationBin, ClassificationQuality, Estimate, RegressionQuality
+from newron.formatting import format_rounded, join_words
+from newron.model.output import Classes
+from newron.report.charts import (
+    draw_calibration,
+    draw_confusion,
+    draw_intervals,
+    draw_pairs,
+    draw_scores,
+)
+from newron.report.facts import Facts
+from newron.report.numbers import (
+    count,
+    integer,
+    interval,
+    name_class,
+    percent,
+    percent_interval,
+)
+from newron.report.rules_section import describe_decision
+
+__all__ = ["describe_seen", "make_title", "write_quality", "write_result"]
+
+_MAX_CLASSES = 12  # of a confusion matrix that is drawn
+_MAX_PAIRS = 1500  # points of a chart
+_FEW_SEEN = 0.1  # the fraction of training rows that makes no great difference
+
+
+# ---- the result ----
+
+
+def make_title(facts: Facts) -> str:
+    """Return in a line what is predicted and how good that is, as plain text."""
+    if facts.labels.title is not None:
+        return facts.labels.title
+    quality, name = facts.quality, _name_target(facts)
+    head, means = f"{name[0].upper()}{name[1:]}", _describe_means(facts)
+    if quality is None:
+        return f"{head} from {count(len(facts.used), 'input')}{means}."
+    if isinstance(quality, ClassificationQuality):
+        return f"{head}: {_describe_accuracy(facts, quality)}{means}."
+    return f"{head}: off by {format_rounded(quality[0].mae.value)} on average{means}."
+
+
+def _describe_accuracy(facts: Facts, quality: ClassificationQuality) -> str:
+    nouns = f"{facts.labels.noun}s"
+    if quality.exhaustive:
+        kind = "possible inputs"
+    elif facts.seen == len(facts.rows):
+        kind = f"{nouns} it was trained on"
+    else:
+        kind = f"new {nouns}" if facts.seen == 0 else nouns
+    if quality.n_correct == quality.n_rows:
+        return f"right for all {integer(quality.n_rows)} {kind}"
+    if quality.exhaustive:
+        return f"right for {integer(quality.n_correct)} of {integer(quality.n_rows)} {kind}"
+    right = min(max(round(100 * quality.accuracy.value), 0), 99)
+    return f"right for {right} of 100 {kind}"
+
+
+def _describe_means(facts: Facts) -> str:
+    rules = facts.rules
+    if rules is None or not len(rules):
+        return ""
+    if rules.form == "points":
+        return f", by adding points for {count(len(rules), 'condition')}"
+    return ", by one rule" if len(rules) == 1 else f", by {count(len(rules), 'rule')}"
+
+
+def _name_target(facts: Facts) -> str:
+    if facts.labels.target:
+        return facts.labels.target
+    output = facts.model.output
+    if not isinstance(output, Classes):
+        return join_words(output.names)
+    names = [name_class(label) for label in output.labels]
+    return join_words(names, "or") if len(names) <= 4 else f"{len(names)} classes"
+
+
+def write_result(facts: Facts) -> Markup:
+    """Return the top of the page."""
+    quality = facts.quality
+    if isinstance(quality, ClassificationQuality):
+        told, stats = _describe_classes(facts, quality), _write_stats(facts, quality)
+        figure = _write_comparison(facts, quality)
+    elif quality:
+        told, stats = _describe_targets(facts, quality), _write_target_stats(quality[0])
+        figure = _write_target_comparison(quality[0])
+    else:
+        text = "No true answers were given, so how good it is cannot be told here."
+        told = html("p", text)
+        stats = figure = Markup("")
+    lede = html("p", describe_decision(facts), class_="lede")
+    return join(
+        html("p", _describe_data(facts), class_="eyebrow"),
+        html("h1", bdi(make_title(facts))),
+        html("div", html("div", lede, told, stats), figure, class_="two"),
+    )
+
+
+def _describe_data(facts: Facts) -> Markup:
+    rows = bdi(count(len(facts.rows), facts.labels.noun))
+    parts = [
+        join("predicts: ", bdi(_name_target(facts))),
+        join(rows, f", {count(len(facts.model.schema), 'input')}"),
+    ]
+    source = [bdi(facts.labels.source)] if facts.labels.source else []
+    return Markup(" · ").join([*source, *parts])
+
+
+def _describe_classes(facts: Facts, quality: ClassificationQuality) -> Markup:
+    assert facts.classes is not None  # noqa: S101 - measured of classes
+    usual = bdi(name_class(facts.classes.labels[quality.majority]))
+    base = f"{100 * quality.majority_accuracy.value:.0f}"
+    if quality.exhaustive:
+        text = Markup(
+            "This is not an estimate: there are only {} different inputs, and every one was "
+            "checked. Always saying “{}” is right for {} of 100."
+        ).format(integer(quality.n_rows), usual, base)
+    else:
+        text = Markup(
+            "The 95\u00a0% interval is {} of 100. Always saying “{}” would be right for {}."
+        ).format(percent_interval(quality.accuracy), usual, base)
+    return html("p", text, " ", describe_seen(facts))
+
+
+def describe_seen(facts: Facts) -> Markup:
+    """Return in a sentence whether the model was trained on these rows."""
+    n, seen = len(facts.rows), facts.seen
+    nouns, total = f"{facts.labels.noun}s", integer(n)
+    if seen is None:
+        text = f"Whether the model was trained on any of these {total} {nouns} is not known here."
+        return bdi(f"{text} On rows that it has seen, a model looks better than it is.")
+    if seen == 0:
+        return bdi(f"None of these {total} {nouns} is among those of training.")
+    exact = isinstance(facts.quality, ClassificationQuality) and facts.quality.exhaustive
+    less = "" if exact or seen < _FEW_SEEN * n else ": for new ones expect less"
+    if seen == n:
+        return bdi(f"These are the {nouns} that the model was trained on{less}.")
+    verb = "is" if seen == 1 else "are"
+    return bdi(f"{integer(seen)} of these {total} {nouns} {verb} among those of training{less}.")
+
+
+def _write_stats(facts: Facts, quality: ClassificationQuality) -> Markup:
+    def add_interval(estimate: Estimate) -> str:
+        return "" if quality.exhaustive else f" ({percent_interval(estimate)})"
+
+    items: list[tuple[str, object]] = []
+    if quality.exhaustive:
+        right = f"{integer(quality.n_correct)} of {integer(quality.n_rows)}"
+        items.append((right, "right, all inputs"))
+    else:
+        accuracy = percent(quality.accuracy.value)
+        items.append((accuracy, f"right{add_interval(quality.accuracy)}"))
+    text = f"balanced accuracy: the mean over the classes{add_interval(quality.balanced_accuracy)}"
+    items.append((percent(quality.balanced_accuracy.value), text))
+    if quality.auc is not None:
+        area = quality.auc
+        text = "area under the ROC curve"
+        text += "" if facts.is_binary else ", each class against the rest"
+        text += "" if quality.exhaustive else f" ({area.low:.2f} to {area.high:.2f})"
+        items.append((_format_area(area.value), text))
+    labels = facts.model.output.labels if isinstance(facts.model.output, Classes) else ()
+    for c in (1, 0) if facts.is_binary else ():
+        recall, name = quality.recalls[c], bdi(name_class(labels[c]))
+        if recall is not None:
+            found = join("of “", name, f"” found{add_interval(recall)}")
+            items.append((percent(recall.value), found))
+    return _write_items(items)
+
+
+def _format_area(area: float) -> str:
+    return "1" if area == 1.0 else f"{min(area, 0.999):.3f}" if area > 0.995 else f"{area:.2f}"
+
+
+def _write_items(items: Sequence[tuple[str, object]]) -> Markup:
+    cells = [html("li", html("b", number), html("span", text)) for number, text in items]
+    return html("ul", cells, class_="stats")
+
+
+def _write_comparison(facts: Facts, quality: ClassificationQuality) -> Markup:
+    assert facts.classes is not None  # noqa: S101 - measured of classes
+    usual = name_class(facts.classes.labels[quality.majority])
+    name = "this network" if facts.card is None else "this card"
+    rows = [(name, quality.accuracy), (f"always “{usual}”", quality.majority_accuracy)]
+    if quality.exhaustive:
+        rows = [(name, Estimate(*[estimate.value] * 3)) for name, estimate in rows]
+        caption = "Share of right answers. Exact: all possible inputs, so there is no interval."
+    else:
+        caption = "Share of right answers, with 95\u00a0% intervals (Wilson)."
+        if quality.accuracy.low <= quality.majority_accuracy.high:
+            caption += " The intervals overlap: these rows do not tell the two apart."
+    return _write_intervals(rows, "Share of right answers", caption, in_percent=True)
+
+
+def _write_intervals(
+    rows: Sequence[tuple[str, Estimate]], label: str, caption: str, *, in_percent: bool
+) -> Markup:
+    wide, narrow = (
+        draw_intervals(rows, label, in_percent=in_percent, narrow=narrow)
+        for narrow in (False, True)
+    )
+    charts = html("div", wide, class_="on-wide"), html("div", narrow, class_="on-phone")
+    return html("figure", charts, html("figcaption", caption))
+
+
+# ---- regression at the top ----
+
+
+def _describe_targets(facts: Facts, quality: Sequence[RegressionQuality]) -> Markup:
+    first = quality[0]
+    return html(
+        "p",
+        "The 95\u00a0% interval of the mean error",
+        join(" (", bdi(first.name), ")") if len(quality) > 1 else None,
+        f" is {interval(first.mae)}. Always saying the middle value would be off by "
+        f"{format_rounded(first.median_mae.value)}. ",
+        describe_seen(facts),
+    )
+
+
+def _write_target_stats(quality: RegressionQuality) -> Markup:
+    parts = [
+        (quality.r2, "R², the part of the variation that is explained"),
+        (quality.mae, "mean error"),
+        (quality.rmse, "root of the mean square"),
+    ]
+    return _write_items(
+        [
+            (format_rounded(estimate.value), f"{name} ({interval(estimate)})")
+            for estimate, name in parts
+            if estimate is not None
+        ]
+    )
+
+
+def _write_target_comparison(quality: RegressionQuality) -> Markup:
+    rows = [("this network", quality.mae), ("always the median", quality.median_mae)]
+    caption = "Mean error, with 95\u00a0% intervals."
+    return _write_intervals(rows, "Mean error", caption, in_percent=False)
+
+
+# ---- the charts ----
+
+
+def write_quality(facts: Facts) -> Markup:
+    """Return the section of charts; nothing without true answers."""
+    quality = facts.quality
+    if quality is None:
+        return Markup("")
+    figures = (
+        _write_class_charts(facts, quality)
+        if isinstance(quality, ClassificationQuality)
+        else _write_target_charts(facts, quality)
+    )
+    where = f"Measured on the {count(len(facts.rows), facts.labels.noun)} of this report."
+    return join(
+        html("h2", "How good is it?"),
+        html("p", bdi(where), " ", describe_seen(facts)),
+        html("div", figures, class_="perf"),
+    )
+
+
+def _write_figure(chart: Markup, *caption: object) -> Markup:
+    return html("figure", chart, html("figcaption", *caption))
+
+
+def _write_class_charts(facts: Facts, quality: ClassificationQuality) -> list[Markup]:
+    assert facts.classes is not None  # noqa: S101 - measured of classes
+    names = [name_class(label) for label in facts.classes.labels]
+    predicted, observed = "probability that the model gives", "share that came true"
+    if facts.is_binary:
+        predicted, observed = f"probability of {names[1]}", f"share that is {names[1]}"
+    bins = () if quality.calibration is None else quality.calibration.bins
+    calibration = draw_calibration(bins, predicted, observed)
+    figures = [
+        _write_confusion(facts, quality, names),
+        _write_figure(calibration, _describe_calibration(bins)),
+    ]
+    if facts.is_binary and facts.truth is not None:
+        centre = facts.model.layers[-1].centre
+        middle, unit = 0.0 if centre is None else float(centre[0]), float(facts.unit)
+        totals = (facts.scores[:, 0] + middle) / unit
+        chart = draw_scores(totals, facts.truth, middle / unit, float(facts.limit), names)
+        caption = Markup(
+            "Rows by their total. From the limit on the model says “{}”; where the two shades "
+            "mix, treat an answer with care."
+        )
+        figures.append(_write_figure(chart, caption.format(bdi(names[1]))))
+    return figures
+
+
+def _write_confusion(facts: Facts, quality: ClassificationQuality, names: Sequence[str]) -> Markup:
+    wrong, total = quality.n_rows - quality.n_correct, integer(quality.n_rows)
+    text = join(f"{integer(wrong)} of {total} are wrong" if wrong else f"All {total} are right")
+    if len(names) == 2 and wrong:
+        a, b = quality.confusion[0][1], quality.confusion[1][0]
+        text += Markup(": {} “{}” called “{}”, {} the other way round").format(
+            integer(a), bdi(names[0]), bdi(names[1]), integer(b)
+        )
+    if len(names) <= _MAX_CLASSES:
+        chart = draw_confusion(np.array(quality.confusion), names)
+        areas = Markup(". Areas are numbers of {}s.").format(bdi(facts.labels.noun))
+        return _write_figure(chart, text, areas)
+    items = html("ol", _list_confused(quality, names))
+    return html("div", html("h3", "Most often confused"), html("p", text, "."), items)
+
+
+def _list_confused(quality: ClassificationQuality, names: Sequence[str]) -> list[Markup]:
+    counts = np.array(quality.confusion)
+    wrong = counts - np.diag(np.diag(counts))
+    order = np.argsort(-wrong, axis=None, kind="stable")[:10]
+    cells = [divmod(int(k), len(names)) for k in order]
+    return [
+        html(
+            "li", f"{integer(int(wrong[i, j]))}: “", bdi(names[i]), "” called “", bdi(names[j]), "”"
+        )
+        for i, j in cells
+        if wrong[i, j]
+    ]
+
+
+def _describe_calibration(bins: Sequence[CalibrationBin]) -> str:
+    near, n = sum(b.observed.low <= b.probability <= b.observed.high for b in bins), len(bins)
+    if near == n:
+        touch = "the interval touches it" if n == 1 else f"the intervals of all {n} groups touch it"
+    else:
+        touch = f"the intervals of {near} of {n} groups touch it"
+    return (
+        f"On the dashed line a probability can be taken at its word; {touch}. Bars below: rows in "
+        "each group."
+    )
+
+
+def _write_target_charts(facts: Facts, quality: Sequence[RegressionQuality]) -> list[Markup]:
+    assert facts.truth is not None  # noqa: S101 - measured
+    n = len(facts.rows)
+    step = max(n // _MAX_PAIRS, 1)
+    figures = []
+    for k, one in enumerate(quality):
+        predicted, truth = facts.scores[::step, k], facts.truth[::step, k]
+        shown = f"{integer(len(predicted))} of {integer(n)}" if step > 1 else integer(n)
+        r2 = "" if one.r2 is None else f"R² {format_rounded(one.r2.value)}, "
+        text = (
+            f"{r2}mean error {format_rounded(one.mae.value)} ({interval(one.mae)}). On the "
+            f"dashed line the answer is right. {shown} "
+        )
+        chart = draw_pairs(predicted, truth, one.name)
+        figures.append(_write_figure(chart, text, bdi(facts.labels.noun), "s."))
+    return figures
