@@ -9,8 +9,6 @@ from package.public_api import LIST, find_problems, list_names, list_packages, s
 IN_FLUX = {
     "newron.construct",
     "newron.estimators",
-    "newron.evaluation",
-    "newron.exports",
     "newron.figures",
     "newron.model",
     "newron.shapes",

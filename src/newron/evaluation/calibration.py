@@ -25,6 +25,11 @@ class CalibrationBin(Result):
         The mean of their predicted probabilities.
     n_rows, n_true : int
         How many there are, and in how many the event happened.
+
+    Examples
+    --------
+    >>> CalibrationBin(probability=0.3, n_rows=10, n_true=4).observed.value
+    0.4
     """
 
     probability: float
@@ -50,6 +55,11 @@ class Calibration(Result):
     expected_error : float
         The mean difference of predicted and observed proportion, each bin weighing as many
         rows as it has (expected calibration error).
+
+    Examples
+    --------
+    >>> measure_calibration([0, 1] * 20, [0.5] * 40).expected_error
+    0.0
     """
 
     bins: tuple[CalibrationBin, ...]

@@ -43,6 +43,12 @@ class Comparison(Result):
         Its name.
     n : int
         The pairs that it compares.
+
+    Examples
+    --------
+    >>> found = compare_tables([0.9, 0.8], [0.8, 0.8])
+    >>> found.test, found.n, found.sign
+    ('Wilcoxon', 2, 0)
     """
 
     difference: Estimate
@@ -204,6 +210,12 @@ class Ranking(Result):
         The least difference of mean ranks that Nemenyi's test finds significant at 5 %.
     p_value : float
         Of Friedman's test that all models are alike; NaN of fewer than three models or tables.
+
+    Examples
+    --------
+    >>> found = rank_models([[0.9, 0.8], [0.7, 0.7]])
+    >>> found.ranks, found.mean_ranks
+    (((1.0, 2.0), (1.5, 1.5)), (1.25, 1.75))
     """
 
     ranks: tuple[tuple[float, ...], ...]

@@ -58,6 +58,12 @@ class ClassificationQuality(Result):
         Of the second of two classes; of several, of the predicted class.
     exhaustive : bool
         Whether the rows are all possible inputs: then nothing is estimated.
+
+    Examples
+    --------
+    >>> found = measure_classification([0, 1, 1, 1], [0, 1, 1, 0])
+    >>> found.accuracy.value, found.majority_accuracy.value
+    (0.75, 0.75)
     """
 
     n_rows: int
@@ -89,6 +95,12 @@ class RegressionQuality(Result):
         Mean absolute error, and root of the mean squared error.
     median_mae : Estimate
         The mean absolute error of predicting the median of these rows always.
+
+    Examples
+    --------
+    >>> found = measure_regression([1.0, 3.0, 5.0], [2.0, 3.0, 4.5])
+    >>> found.mae.value, round(found.median_mae.value, 3)
+    (0.5, 1.333)
     """
 
     name: str

@@ -46,6 +46,13 @@ class Predictions:
     n_splits : int
     fitted : object
         The model that the last split trained.
+
+    Examples
+    --------
+    >>> truth = np.array([0, 1, 1])
+    >>> found = Predictions(np.arange(3), truth, ("no", "yes"), {"model": truth}, {}, 1)
+    >>> evaluate(found).quality.n_correct
+    3
     """
 
     index: NDArray[np.intp]
@@ -71,6 +78,13 @@ class Evaluation(Result):
         The classes; None for regression.
     qualities : dict of str to ClassificationQuality or RegressionQuality
         "model" first, then the baselines.
+
+    Examples
+    --------
+    >>> truth = np.array([1.0, 2.0])
+    >>> found = evaluate(Predictions(np.arange(2), truth, None, {"model": truth}, {}, 1))
+    >>> found.n_rows, list(found.qualities)
+    (2, ['model'])
     """
 
     n_rows: int
