@@ -8,7 +8,7 @@ from newron.command.application import app
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run the command in an empty folder; give what came of it."""
+    """Run the command in an empty folder; return what came of it."""
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM"):
         monkeypatch.delenv(name, raising=False)
@@ -20,10 +20,10 @@ def run(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def refused(run, tmp_path):
-    """Run a command that is refused; give its one line, after looking that all is as before."""
+def fails(run, tmp_path):
+    """Run a command that fails; return its one line, after looking that all is as before."""
 
-    def run_refused(*words):
+    def run_failing(*words):
         before = sorted(tmp_path.rglob("*"))
         done = run(*words)
         assert done.exit_code == 2, done.output
@@ -34,4 +34,4 @@ def refused(run, tmp_path):
         assert sorted(tmp_path.rglob("*")) == before
         return done.stderr.removeprefix("newron: ").strip()
 
-    return run_refused
+    return run_failing

@@ -91,17 +91,16 @@ class TestHelp:
 
 
 class TestErrors:
-    def test_what_the_parser_refuses_is_one_line(self, refused):
-        assert "No such command 'nonsense'" in refused("nonsense")
-        assert "No such option" in refused("rules", "model.json", "--nonsense")
-        assert "Missing argument 'MODEL'" in refused("rules")
-        assert "--row" in refused("explain", "m.json", "t.csv", "--row", "0")
+    def test_what_the_parser_rejects_is_one_line(self, fails):
+        assert "No such command 'nonsense'" in fails("nonsense")
+        assert "No such option" in fails("rules", "model.json", "--nonsense")
+        assert "Missing argument 'MODEL'" in fails("rules")
+        assert "--row" in fails("explain", "m.json", "t.csv", "--row", "0")
 
-    def test_errors_of_newron_are_one_line(self, refused, tmp_path):
+    def test_errors_of_newron_are_one_line(self, fails, tmp_path):
         (tmp_path / "m.json").write_text('{"format":\n "other"}')
         assert (
-            refused("rules", "m.json")
-            == "m.json: expected a file whose \"format\" is 'newron model'"
+            fails("rules", "m.json") == "m.json: expected a file whose \"format\" is 'newron model'"
         )
 
     def test_debug_shows_where(self, run):
@@ -110,19 +109,19 @@ class TestErrors:
         assert "Traceback" in done.stderr
         assert done.stderr.endswith("newron: nothing.json: No such file or directory\n")
 
-    def test_what_nobody_expected_is_one_line_too(self, refused, run, tmp_path, monkeypatch):
+    def test_what_nobody_expected_is_one_line_too(self, fails, run, tmp_path, monkeypatch):
         make_card().save(tmp_path / "m.json")
 
         def fail(*_, **__):
             raise KeyError("lost\nfor ever")
 
         monkeypatch.setattr("newron.model.model.Model.rules", fail)
-        assert refused("rules", "m.json") == (
+        assert fails("rules", "m.json") == (
             "unexpected KeyError: 'lost\\nfor ever'; add --debug to see where, and please report it"
         )
         assert "Traceback" in run("rules", "m.json", "--debug").stderr
 
-    def test_ctrl_c_is_told_and_has_its_exit_code(self, run, tmp_path, monkeypatch):
+    def test_ctrl_c_is_printed_and_has_its_exit_code(self, run, tmp_path, monkeypatch):
         make_card().save(tmp_path / "m.json")
 
         def interrupt(*_, **__):

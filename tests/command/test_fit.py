@@ -93,15 +93,15 @@ class TestWhatIsPrinted:
     def test_json_has_all_of_it(self, run, table, tmp_path):
         done = run("fit", table, "-t", "sick", *QUICK, "--json")
         assert done.stderr == ""
-        told = json.loads(done.stdout)
-        assert told["rows"] == 120
-        assert told["inputs"][1]["categories"] == ["blue", "green", "red"]
-        assert told["missing"] == {"age": 6}
-        assert set(told["measured"]["scores"]) == {"network", "logistic regression", "constant"}
-        assert told["proof"]["equal"] is True
-        assert all((tmp_path / name).is_file() for name in told["files"])
+        printed = json.loads(done.stdout)
+        assert printed["rows"] == 120
+        assert printed["inputs"][1]["categories"] == ["blue", "green", "red"]
+        assert printed["missing"] == {"age": 6}
+        assert set(printed["measured"]["scores"]) == {"network", "logistic regression", "constant"}
+        assert printed["proof"]["equal"] is True
+        assert all((tmp_path / name).is_file() for name in printed["files"])
         model = newron.load(tmp_path / "table-newron/model.json")
-        assert told["fingerprint"] == model.fingerprint
+        assert printed["fingerprint"] == model.fingerprint
 
     def test_narrow_terminals_get_no_chart(self, run, table, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")
@@ -231,13 +231,13 @@ class TestWhatIsWritten:
         assert "newron fit table.csv -t sick" in (tmp_path / "r.html").read_text("utf-8")
 
     def test_nothing_is_overwritten_and_no_time_is_spent_to_find_out(
-        self, run, refused, table, tmp_path
+        self, run, fails, table, tmp_path
     ):
         folder = tmp_path / "table-newron"
         folder.mkdir()
         (folder / "model.json").write_text("mine")
-        told = refused("fit", table, "-t", "sick", *QUICK)
-        assert told.startswith("table-newron/model.json exists")
+        printed = fails("fit", table, "-t", "sick", *QUICK)
+        assert printed.startswith("table-newron/model.json exists")
         (folder / "other.txt").write_text("mine too")
         assert run("fit", table, "-t", "sick", *QUICK, "--force").exit_code == 0
         newron.load(folder / "model.json")
@@ -249,13 +249,13 @@ class TestWhatIsWritten:
         names = {file.name for file in (tmp_path / "table-newron").iterdir()}
         assert names == {"model.json", "network.svg", "report.html", "shapes.txt"}
 
-    def test_nothing_is_half_written(self, refused, table, monkeypatch):
+    def test_nothing_is_half_written(self, fails, table, monkeypatch):
         def fail(*_, **__):
             raise OSError(28, "No space left on device", "network.svg")
 
         monkeypatch.setattr("newron.figures.figure.Figure.save", fail)
-        told = refused("fit", table, "-t", "sick", *QUICK, "-q")
-        assert told == "network.svg: No space left on device"
+        printed = fails("fit", table, "-t", "sick", *QUICK, "-q")
+        assert printed == "network.svg: No space left on device"
 
 
 class TestErrors:
@@ -280,8 +280,8 @@ class TestErrors:
             (["-t", "sick", "--report", "nowhere/r.html"], "got none; make it"),
         ],
     )
-    def test_what_cannot_be_is_one_line(self, refused, table, words, message):
-        assert message in refused("fit", table, "-q", *words)
+    def test_what_cannot_be_is_one_line(self, fails, table, words, message):
+        assert message in fails("fit", table, "-q", *words)
 
     @pytest.mark.parametrize("rows", [2, 8])
     def test_few_rows_are_trained_on_and_not_measured(self, run, tmp_path, rows):

@@ -14,7 +14,7 @@ from newron.tables import delimited
 
 @pytest.fixture
 def files(tmp_path):
-    """Write a model and a table of 60 rows; give their names and what is right."""
+    """Write a model and a table of 60 rows; give their names and what is true."""
     model, rows = make_card(), make_table()
     model.save(tmp_path / "model.json")
     write_csv(tmp_path / "table.csv", rows)
@@ -30,9 +30,9 @@ def test_predictions_come_in_order_with_a_header(run, files):
     model, data, network, table = files
     done = run("predict", model, data)
     assert done.exit_code == 0
-    header, *said = done.stdout.splitlines()
+    header, *predicted = done.stdout.splitlines()
     assert header == "prediction"
-    assert said == network.predict(table).tolist()
+    assert predicted == network.predict(table).tolist()
     assert done.stderr == ""
 
 
@@ -47,8 +47,8 @@ def test_probabilities_have_all_their_digits(run, files):
     model, data, network, table = files
     rows = read_csv(run("predict", model, data, "--proba").stdout)
     assert list(rows[0]) == ["prediction", "probability_no", "probability_yes"]
-    said = [[float(row["probability_no"]), float(row["probability_yes"])] for row in rows]
-    np.testing.assert_array_equal(said, network.predict_proba(table))
+    predicted = [[float(row["probability_no"]), float(row["probability_yes"])] for row in rows]
+    np.testing.assert_array_equal(predicted, network.predict_proba(table))
 
 
 def test_columns_can_be_kept_and_others_are_ignored(run, files):
@@ -58,7 +58,7 @@ def test_columns_can_be_kept_and_others_are_ignored(run, files):
     assert [row["sick"] for row in rows] == [row[2] for row in make_table()[1:]]
 
 
-def test_a_file_is_written_and_told_on_standard_error(run, files, tmp_path):
+def test_a_file_is_written_and_noted_on_standard_error(run, files, tmp_path):
     model, data, _, _ = files
     done = run("predict", model, data, "-o", "out.csv")
     assert done.stdout == ""
@@ -72,12 +72,12 @@ def test_json_lines_and_gzip_by_the_name_of_the_file(run, files, tmp_path):
     model, data, network, table = files
     run("predict", model, data, "-o", "out.jsonl.gz", "--proba")
     lines = gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()).decode().splitlines()
-    said = [json.loads(line) for line in lines]
-    assert [one["prediction"] for one in said] == network.predict(table).tolist()
+    predicted = [json.loads(line) for line in lines]
+    assert [one["prediction"] for one in predicted] == network.predict(table).tolist()
     assert run("predict", model, data, "--proba", "--json").stdout.splitlines() == lines
 
 
-def test_amounts(run, tmp_path):
+def test_regression(run, tmp_path):
     model = make_regression()
     model.save(tmp_path / "model.json")
     write_csv(tmp_path / "t.csv", [["y", "x"], ["1", "2"], ["3.5", "4"]])
@@ -100,7 +100,7 @@ def test_parquet_gives_the_same(run, files, tmp_path):
     assert [row["prediction"] for row in rows] == run("predict", model, data).stdout.split()[1:]
 
 
-def test_unknown_categories_are_told_and_read_as_missing(run, files, tmp_path):
+def test_unknown_categories_are_warned_of_and_read_as_missing(run, files, tmp_path):
     model, _, network, _ = files
     write_csv(tmp_path / "t.csv", [["age", "colour"], ["60", "violet"], ["30", "violet"]])
     done = run("predict", model, "t.csv", "--quiet")
@@ -124,22 +124,24 @@ def test_hostile_names_come_through(run, tmp_path):
     assert row[:2] == ["60", label]
 
 
-class TestRefusals:
-    def test_files_are_not_overwritten(self, refused, run, files, tmp_path):
+class TestErrors:
+    def test_files_are_not_overwritten(self, fails, run, files, tmp_path):
         model, data, _, _ = files
         (tmp_path / "out.csv").write_text("mine")
-        assert "--force" in refused("predict", model, data, "-o", "out.csv")
+        assert "--force" in fails("predict", model, data, "-o", "out.csv")
         assert (tmp_path / "out.csv").read_text() == "mine"
         assert run("predict", model, data, "-o", "out.csv", "--force").exit_code == 0
         assert (tmp_path / "out.csv").read_text().startswith("prediction\n")
 
-    def test_nothing_is_half_written(self, refused, files, tmp_path, monkeypatch):
+    def test_nothing_is_half_written(self, fails, files, tmp_path, monkeypatch):
         monkeypatch.setattr(delimited, "BATCH_ROWS", 7)
         rows = make_table()
         rows[40][0] = "old"
         write_csv(tmp_path / "bad.csv", rows)
-        told = refused("predict", files[0], "bad.csv", "-o", "out.csv")
-        assert told.startswith("bad.csv, row 40 (counted from 1, after the header), column 'age'")
+        printed = fails("predict", files[0], "bad.csv", "-o", "out.csv")
+        assert printed.startswith(
+            "bad.csv, row 40 (counted from 1, after the header), column 'age'"
+        )
 
     @pytest.mark.parametrize(
         ("words", "message"),
@@ -155,14 +157,14 @@ class TestRefusals:
             (["model.json", "table.csv", "--nonsense"], "No such option"),
         ],
     )
-    def test_what_cannot_be_is_told_in_one_line(self, refused, files, words, message):
-        assert message in refused("predict", *words)
+    def test_what_cannot_be_is_one_line(self, fails, files, words, message):
+        assert message in fails("predict", *words)
 
-    def test_amounts_have_no_probabilities(self, refused, tmp_path):
+    def test_regression_has_no_probabilities(self, fails, tmp_path):
         make_regression().save(tmp_path / "model.json")
         write_csv(tmp_path / "t.csv", [["y", "x"], ["1", "2"]])
-        assert "--proba" in refused("predict", "model.json", "t.csv", "--proba")
+        assert "--proba" in fails("predict", "model.json", "t.csv", "--proba")
 
-    def test_a_column_that_lacks(self, refused, files, tmp_path):
+    def test_a_column_that_is_not_there(self, fails, files, tmp_path):
         write_csv(tmp_path / "t.csv", [["age"], ["1"]])
-        assert "expected a column 'colour', got none" in refused("predict", files[0], "t.csv")
+        assert "expected a column 'colour', got none" in fails("predict", files[0], "t.csv")

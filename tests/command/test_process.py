@@ -13,8 +13,8 @@ from builders.models import make_card
 from builders.tables import make_table, write_csv
 
 
-def hear_interrupts():
-    """Hear Ctrl-C also where tests run in the background, which ignores it."""
+def receive_interrupts():
+    """Receive Ctrl-C also where tests run in the background, which ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -26,7 +26,7 @@ def start(tmp_path):
 
     def start_process(*words):
         process = subprocess.Popen(
-            [sys.executable, "-m", "newron", *words], preexec_fn=hear_interrupts,
+            [sys.executable, "-m", "newron", *words], preexec_fn=receive_interrupts,
             cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         started.append(process)
@@ -76,7 +76,7 @@ def is_writing(process, folder, before):
 )
 def test_ctrl_c_and_a_termination_leave_no_file(start, tmp_path, number, code, last):
     with (tmp_path / "long.csv").open("w") as file:
-        file.write("age,colour\n" + "51,red\n" * 3_000_000)
+        file.write("age,colour\n" + "51,red\n" * 2_000_000)
     before = {file.name for file in tmp_path.iterdir()}
     process = start("predict", "m.json", "long.csv", "-o", "out.csv")
     end = time.monotonic() + 60

@@ -33,30 +33,30 @@ class TestRules:
 
     def test_markdown_json_and_csv(self, run, model):
         assert run("rules", model, "--format", "markdown").stdout.startswith("| rule |")
-        told = json.loads(run("rules", model, "--format", "json").stdout)
-        assert told["proof"]["equal"] is True
-        assert json.loads(run("rules", model, "--json").stdout)["rules"] == told["rules"]
+        printed = json.loads(run("rules", model, "--format", "json").stdout)
+        assert printed["proof"]["equal"] is True
+        assert json.loads(run("rules", model, "--json").stdout)["rules"] == printed["rules"]
         rows = list(csv.DictReader(run("rules", model, "-f", "csv").stdout.splitlines()))
-        assert [row["rule"] for row in rows] == [rule["rule"] for rule in told["rules"]]
+        assert [row["rule"] for row in rows] == [rule["rule"] for rule in printed["rules"]]
 
     def test_points_instead_of_rules(self, run, model):
         assert run("rules", model, "--form", "points").stdout.startswith("Points for yes\n")
 
-    def test_smooth_networks_are_told_as_fuzzy_rules(self, run, refused, tmp_path):
+    def test_smooth_networks_are_printed_as_fuzzy_rules(self, run, fails, tmp_path):
         make_regression().save(tmp_path / "m.json")
         assert "x > 5" in run("rules", "m.json").stdout
         assert json.loads(run("rules", "m.json", "--json").stdout)
-        assert "expected text or json" in refused("rules", "m.json", "-f", "csv")
+        assert "expected text or json" in fails("rules", "m.json", "-f", "csv")
 
-    def test_a_file_is_written_and_not_overwritten(self, run, refused, model, tmp_path):
+    def test_a_file_is_written_and_not_overwritten(self, run, fails, model, tmp_path):
         assert run("rules", model, "-o", "rules.txt").stdout == ""
         text = (tmp_path / "rules.txt").read_text("utf-8")
         assert text.startswith(run("rules", model).stdout.split("#")[0])
-        assert "--force" in refused("rules", model, "-o", "rules.txt")
+        assert "--force" in fails("rules", model, "-o", "rules.txt")
 
-    def test_a_format_that_is_none(self, refused, model):
-        assert "--format: expected one of text" in refused("rules", model, "-f", "xml")
-        assert "form" in refused("rules", model, "--form", "xml")
+    def test_a_format_that_is_none(self, fails, model):
+        assert "--format: expected one of text" in fails("rules", model, "-f", "xml")
+        assert "form" in fails("rules", model, "--form", "xml")
 
 
 class TestProve:
@@ -74,10 +74,10 @@ class TestProve:
         done = self.prove(run, tmp_path, text)
         assert done.exit_code == 1
         assert re.search(r"! refuted  for age = 5\d", done.stdout)
-        told = json.loads(self.prove(run, tmp_path, text, "--json").stdout)
-        assert told["equal"] is False
-        assert 50 <= told["counterexample"]["age"] < 60
-        assert told["said"] == {"rules": "no", "network": "yes"}
+        printed = json.loads(self.prove(run, tmp_path, text, "--json").stdout)
+        assert printed["equal"] is False
+        assert 50 <= printed["counterexample"]["age"] < 60
+        assert printed["predicted"] == {"rules": "no", "network": "yes"}
 
     def test_what_was_not_shown_is_neither(self, run, model, tmp_path, monkeypatch):
         from newron.rules.proof import Proof
@@ -89,12 +89,12 @@ class TestProve:
         assert done.exit_code == 3
         assert done.stdout == "  ! not proved  no time.\n"
 
-    def test_text_that_is_no_rule(self, refused, model, tmp_path):
+    def test_text_that_is_no_rule(self, fails, model, tmp_path):
         (tmp_path / "r.txt").write_text("# a remark\nIf moon, then yes\nOtherwise no\n")
-        assert refused("prove", model, "r.txt").startswith("r.txt: rules, line 2: ")
+        assert fails("prove", model, "r.txt").startswith("r.txt: rules, line 2: ")
         (tmp_path / "r.txt").write_bytes(b"\xff\xfe\x00")
-        assert "expected rules as text in UTF-8" in refused("prove", model, "r.txt")
-        assert "nothing.txt" in refused("prove", model, "nothing.txt")
+        assert "expected rules as text in UTF-8" in fails("prove", model, "r.txt")
+        assert "nothing.txt" in fails("prove", model, "nothing.txt")
 
 
 class TestExplain:
@@ -112,9 +112,9 @@ class TestExplain:
         assert "Held fixed: age" in done.stdout
 
     def test_json(self, run, model, data):
-        told = json.loads(run("explain", model, data, "-r", "2", "--json").stdout)
-        assert told["row number"] == 2
-        assert told["prediction"] in ("no", "yes")
+        printed = json.loads(run("explain", model, data, "-r", "2", "--json").stdout)
+        assert printed["row number"] == 2
+        assert printed["prediction"] in ("no", "yes")
 
     @pytest.mark.parametrize(
         ("words", "message"),
@@ -124,8 +124,8 @@ class TestExplain:
             (["--row", "1", "--to", "moon"], "--to: expected one of the classes no, yes"),
         ],
     )
-    def test_what_cannot_be(self, refused, model, data, words, message):
-        assert message in refused("explain", model, data, *words)
+    def test_what_cannot_be(self, fails, model, data, words, message):
+        assert message in fails("explain", model, data, *words)
 
 
 class TestInspect:
@@ -137,10 +137,10 @@ class TestInspect:
 
     def test_json(self, run, tmp_path):
         make_regression().save(tmp_path / "m.json")
-        told = json.loads(run("inspect", "m.json", "--json").stdout)
-        assert told["fingerprint"] == make_regression().fingerprint
-        assert told["output"] == {"targets": ["price"]}
-        assert told["layers"][0]["processing"] == "sigmoid"
+        printed = json.loads(run("inspect", "m.json", "--json").stdout)
+        assert printed["fingerprint"] == make_regression().fingerprint
+        assert printed["output"] == {"targets": ["price"]}
+        assert printed["layers"][0]["processing"] == "sigmoid"
 
 
 class TestPlot:
@@ -153,28 +153,28 @@ class TestPlot:
         assert "Here" in with_row
         assert len(with_row) > len(plain)
 
-    def test_what_cannot_be(self, refused, run, model, data):
+    def test_what_cannot_be(self, fails, run, model, data):
         run("plot", model, "-o", "a.svg")
-        assert "--force" in refused("plot", model, "-o", "a.svg")
-        assert "--data" in refused("plot", model, "-o", "b.svg", "--row", "1")
-        assert ".svg, .png, .pdf" in refused("plot", model, "-o", "b.gif")
-        assert "layout" in refused("plot", model, "-o", "b.svg", "--layout", "round")
+        assert "--force" in fails("plot", model, "-o", "a.svg")
+        assert "--data" in fails("plot", model, "-o", "b.svg", "--row", "1")
+        assert ".svg, .png, .pdf" in fails("plot", model, "-o", "b.gif")
+        assert "layout" in fails("plot", model, "-o", "b.svg", "--layout", "round")
 
 
 class TestReport:
-    def test_a_page_with_and_without_what_is_right(self, run, model, data, tmp_path):
+    def test_a_page_with_and_without_the_truth(self, run, model, data, tmp_path):
         done = run("report", model, data, "-o", "r.html", "-t", "sick", "--noun", "patient")
         assert done.exit_code == 0, done.output
         page = (tmp_path / "r.html").read_text("utf-8")
         assert page.startswith("<!doctype html>")
         assert "patient" in page
-        told = json.loads(run("report", model, data, "--json").stdout)
-        assert told == {"file": "report.html", "rows": 60}
+        printed = json.loads(run("report", model, data, "--json").stdout)
+        assert printed == {"file": "report.html", "rows": 60}
 
-    def test_what_cannot_be(self, refused, model, data, tmp_path):
-        assert "did you mean 'sick'" in refused("report", model, data, "-t", "sik")
+    def test_what_cannot_be(self, fails, model, data, tmp_path):
+        assert "did you mean 'sick'" in fails("report", model, data, "-t", "sik")
         write_csv(tmp_path / "none.csv", [["age", "colour"]])
-        assert "expected rows, got none" in refused("report", model, "none.csv")
+        assert "expected rows, got none" in fails("report", model, "none.csv")
 
 
 class TestExport:
@@ -192,14 +192,14 @@ class TestExport:
         assert "patients" in done.stdout
         assert "CASE" in done.stdout
 
-    def test_what_cannot_be(self, refused, model, tmp_path):
-        assert "expected a target among" in refused("export", model, "--to", "cobol")
-        assert "--to sql" in refused("export", model, "--to", "c", "--dialect", "duckdb")
+    def test_what_cannot_be(self, fails, model, tmp_path):
+        assert "expected a target among" in fails("export", model, "--to", "cobol")
+        assert "--to sql" in fails("export", model, "--to", "c", "--dialect", "duckdb")
         (tmp_path / "m.py").write_text("mine")
-        assert "--force" in refused("export", model, "--to", "python", "-o", "m.py")
+        assert "--force" in fails("export", model, "--to", "python", "-o", "m.py")
 
-    def test_onnx_needs_a_file(self, refused, run, model, tmp_path):
+    def test_onnx_needs_a_file(self, fails, run, model, tmp_path):
         pytest.importorskip("onnx")
-        assert "name it with -o" in refused("export", model, "--to", "onnx")
+        assert "name it with -o" in fails("export", model, "--to", "onnx")
         assert run("export", model, "--to", "onnx", "-o", "m.onnx").exit_code == 0
         assert (tmp_path / "m.onnx").stat().st_size > 100

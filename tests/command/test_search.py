@@ -16,7 +16,7 @@ def table(tmp_path):
     return "t.csv"
 
 
-def test_it_tells_the_tree_and_writes_the_best(run, table, tmp_path):
+def test_it_prints_the_tree_and_writes_the_best(run, table, tmp_path):
     done = run("search", table, "-t", "sick", *QUICK)
     assert done.exit_code == 0, done.output
     assert "└─ (1,)" in done.stdout
@@ -27,7 +27,7 @@ def test_it_tells_the_tree_and_writes_the_best(run, table, tmp_path):
     assert "structures, best" in done.stderr
 
 
-def test_a_journal_is_gone_on_from(run, table, tmp_path):
+def test_a_journal_is_resumed(run, table, tmp_path):
     words = ("search", table, "-t", "sick", *QUICK, "--journal", "j.jsonl", "--json")
     first = json.loads(run(*words, "-o", "a.json").stdout)
     before = (tmp_path / "j.jsonl").read_bytes()
@@ -37,12 +37,12 @@ def test_a_journal_is_gone_on_from(run, table, tmp_path):
     assert newron.load(tmp_path / "a.json") == newron.load(tmp_path / "b.json")
 
 
-def test_what_cannot_be(refused, table, tmp_path):
+def test_what_cannot_be(fails, table, tmp_path):
     (tmp_path / "t-newron.json").write_text("mine")
-    assert "--force" in refused("search", table, "-t", "sick")
-    assert "--processing" in refused("search", table, "-t", "sick", "--processing", "x", "-o", "m")
+    assert "--force" in fails("search", table, "-t", "sick")
+    assert "--processing" in fails("search", table, "-t", "sick", "--processing", "x", "-o", "m")
     words = ("search", table, "-t", "sick", "--processing", "smooth", "-o", "m")
-    assert 'list "sigmoid" and "tanh_prod"' in refused(*words)
+    assert 'list "sigmoid" and "tanh_prod"' in fails(*words)
     (tmp_path / "j.jsonl").write_text("not a journal\n")
     words = ("search", table, "-t", "sick", *QUICK, "-o", "m.json", "--journal", "j.jsonl", "-q")
-    assert "j.jsonl" in refused(*words)
+    assert "j.jsonl" in fails(*words)

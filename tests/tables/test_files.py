@@ -217,7 +217,7 @@ class TestTarget:
         assert load(path, "y").y.labels == (0, 1, 2)
         assert load(path, "y", task="regression").y.labels is None
 
-    def test_many_numbers_are_amounts(self, tmp_path):
+    def test_many_numbers_are_regression(self, tmp_path):
         rows = [["x", "y"], *([str(i), str(i / 2)] for i in range(30))]
         assert load(write_csv(tmp_path / "t.csv", rows), "y").y.labels is None
 

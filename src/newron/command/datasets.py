@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newron.command.files import open_whole
-from newron.command.options import Force
+from newron.command.options import Force, option
 from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError
 from newron.formatting import format_count
@@ -33,16 +33,11 @@ def run(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="One of them.", show_default=False)
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write it as CSV.")
-    ] = None,
+    output: Annotated[Path | None, option("-o --output", "FILE", "Write it as CSV.")] = None,
     part: Annotated[
-        str | None,
-        typer.Option("--part", metavar="train|test", help="Only its training or its test part."),
+        str | None, option("--part", "train|test", "Only its training or its test part.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Of bisector, xor, parabola, circle.")
-    ] = 0,
+    seed: Annotated[int, option("--seed", "N", "Of bisector, xor, parabola, circle.", min=0)] = 0,
     force: Force = False,
 ) -> None:
     """List the tables that come with newron, or write one to a file."""

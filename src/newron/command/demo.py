@@ -8,10 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from newron._version import __version__
-from newron.command.options import Force
+from newron.command.options import Force, option
 from newron.command.progress import show_stage
 from newron.command.terminal import Console, bold, dim
 from newron.formatting import format_class
@@ -28,9 +26,9 @@ _ROBOTS = "robots.csv"
 
 def run(
     console: Console,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FOLDER", help="Where to write.")
-    ] = Path("newron-demo"),
+    output: Annotated[Path, option("-o --output", "FOLDER", "Where to write.")] = Path(
+        "newron-demo"
+    ),
     force: Force = False,
 ) -> None:
     """Train on the MONK-2 problem, print the rule that was found, and prove it.

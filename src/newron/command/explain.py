@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-import typer
-
-from newron.command.options import DataFile, Missing, ModelFile
+from newron.command.options import DataFile, Missing, ModelFile, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
@@ -23,28 +21,17 @@ def run(
     model: ModelFile,
     data: DataFile,
     row: Annotated[
-        int,
-        typer.Option(
-            "--row", "-r", metavar="N", min=1, help="The row, counted from 1 after the header."
-        ),
+        int, option("--row -r", "N", "The row, counted from 1 after the header.", min=1)
     ],
     to: Annotated[
-        str | None,
-        typer.Option(
-            "--to", metavar="CLASS", help="Where a change shall lead; by default anywhere."
-        ),
+        str | None, option("--to", "CLASS", "Where a change shall lead; by default anywhere.")
     ] = None,
     fix: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fix", metavar="COLUMN", help="An input that does not change; may be repeated."
-        ),
+        option("--fix", "COLUMN", "An input that does not change; may be repeated."),
     ] = None,
     changes: Annotated[
-        int,
-        typer.Option(
-            "--changes", metavar="N", min=0, help="Inputs that change at most; 0 for none."
-        ),
+        int, option("--changes", "N", "Inputs that change at most; 0 for none.", min=0)
     ] = 3,
     missing: Missing = None,
 ) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from newron.command.options import Force, ModelFile
+from newron.command.options import Force, ModelFile, flag, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
@@ -27,32 +25,22 @@ _TARGETS = "sql|onnx|python|c|javascript"
 def run(
     console: Console,
     model: ModelFile,
-    to: Annotated[str, typer.Option("--to", metavar=_TARGETS, help="Which language.")],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What the model is called there.")
-    ] = None,
-    rules: Annotated[
-        bool, typer.Option("--rules", help="Bring the rules of a crisp network along.")
-    ] = False,
+    to: Annotated[str, option("--to", _TARGETS, "Which language.")],
+    output: Annotated[Path | None, option("-o --output", "FILE", "Write to a file.")] = None,
+    name: Annotated[str | None, option("--name", "NAME", "What the model is called there.")] = None,
+    rules: Annotated[bool, flag("--rules", "Bring the rules of a crisp network along.")] = False,
     dialect: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--dialect",
-            metavar="NAME",
-            help="The database of SQL: duckdb, postgres, sqlite, spark, bigquery, snowflake, tsql.",
+            "NAME",
+            "The database of SQL: duckdb, postgres, sqlite, spark, bigquery, snowflake, tsql.",
         ),
     ] = None,
-    table: Annotated[
-        str | None, typer.Option("--table", metavar="NAME", help="The table that SQL reads.")
-    ] = None,
+    table: Annotated[str | None, option("--table", "NAME", "The table that SQL reads.")] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            "--keep", metavar="COLUMN", help="A column that SQL gives too; may be repeated."
-        ),
+        option("--keep", "COLUMN", "A column that SQL gives too; may be repeated."),
     ] = None,
     force: Force = False,
 ) -> None:

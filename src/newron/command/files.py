@@ -1,4 +1,4 @@
-"""Files that are written: whole or not at all, and never over others unless asked to."""
+"""Files that are written: whole or not at all, and never over others without force."""
 
 from __future__ import annotations
 

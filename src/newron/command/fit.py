@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from newron.command.options import (
     Categories,
     DataFile,
@@ -18,7 +16,9 @@ from newron.command.options import (
     Seed,
     TargetColumn,
     Task,
+    flag,
     list_column_options,
+    option,
 )
 from newron.command.terminal import Console
 
@@ -38,87 +38,73 @@ def run(
     target: TargetColumn,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FOLDER|FILE.json",
-            help="Where to write; a name that ends in .json takes the model alone. By default a "
-            "folder named after DATA.",
+        option(
+            "-o --output",
+            "FOLDER|FILE.json",
+            "Where to write; a name that ends in .json takes the model alone. By default a folder "
+            "named after DATA.",
         ),
     ] = None,
     processing: Annotated[
         str,
-        typer.Option(
+        option(
             "--processing",
-            metavar="NAME",
-            help="The function of an input: heaviside (rules), sigmoid, tanh_prod, smooth (the "
-            "better one of these two), linear, relu, selu.",
+            "NAME",
+            "The function of an input: heaviside (rules), sigmoid, tanh_prod, smooth (the better "
+            "one of these two), linear, relu, selu.",
         ),
     ] = "heaviside",
     hidden: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--hidden",
-            metavar="4,2|auto|0",
-            help="Neurons of hidden layers that are allowed; auto searches, 0 allows none. By "
-            "default 4.",
+            "4,2|auto|0",
+            "Neurons of hidden layers that are allowed; auto searches, 0 allows none. By default "
+            "4.",
         ),
     ] = None,
     recipe: Annotated[
         str,
-        typer.Option(
+        option(
             "--recipe",
-            metavar="NAME",
-            help="default (cross-validated choice), gradient (this very network), grow, paper.",
+            "NAME",
+            "default (cross-validated choice), gradient (this very network), grow, paper.",
         ),
     ] = "default",
     terms: Annotated[
-        int,
-        typer.Option("--terms", metavar="N", min=1, help="Conditions of a grown network at most."),
+        int, option("--terms", "N", "Conditions of a grown network at most.", min=1)
     ] = 12,
     points: Annotated[
         int,
-        typer.Option(
+        option(
             "--points",
-            metavar="N",
+            "N",
+            "Whole points of a score card at most; 0 keeps its weights as they are.",
             min=0,
-            help="Whole points of a score card at most; 0 keeps its weights as they are.",
         ),
     ] = 5,
     prune: Annotated[
-        bool,
-        typer.Option(
-            "--prune", help="Remove what validation rows can spare; takes six times as long."
-        ),
+        bool, flag("--prune", "Remove what validation rows can spare; takes six times as long.")
     ] = False,
     class_weight: Annotated[
         str | None,
-        typer.Option(
-            "--class-weight",
-            metavar="balanced",
-            help="Weigh all classes alike, however rare they are.",
-        ),
+        option("--class-weight", "balanced", "Weigh all classes alike, however rare they are."),
     ] = None,
     test: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--test",
-            metavar="FRACTION",
-            help="Measure on a fraction of the rows, train on the others; 0 measures nothing. By "
+            "FRACTION",
+            "Measure on a fraction of the rows, train on the others; 0 measures nothing. By "
             "default 0.2 above 2000 rows, and 5 folds below.",
         ),
     ] = None,
     folds: Annotated[
-        int | None,
-        typer.Option("--folds", metavar="K", min=0, help="Measure in so many folds instead."),
+        int | None, option("--folds", "K", "Measure in so many folds instead.", min=0)
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            "--report",
-            metavar="FILE.html",
-            help="Where to write the report; by default into the folder.",
-        ),
+        option("--report", "FILE.html", "Where to write the report; by default into the folder."),
     ] = None,
     drop: Drop = None,
     category: Categories = None,

@@ -29,13 +29,9 @@ def run(console: Console, model: ModelFile) -> None:
     console.print(bold(str(model)), dim(f" · {network.fingerprint}"))
     console.print()
     console.print(bold("  Inputs"))
-    _print_rows(
-        console,
-        [
-            (c.name, _describe_column(c), _describe_use(network, c.name))
-            for c in network.schema.columns
-        ],
-    )
+    uses = [_describe_use(network, i) for i in range(len(network.schema))]
+    columns = zip(network.schema.columns, uses, strict=True)
+    _print_rows(console, [(c.name, _describe_column(c), use) for c, use in columns])
     console.print()
     console.print(bold("  Network"))
     _print_rows(console, [_describe_layer(network, i) for i in range(len(network.layers))])
@@ -67,8 +63,7 @@ def _shorten(words: list[str]) -> str:
     return ", ".join(shown)
 
 
-def _describe_use(model: Model, name: str) -> str:
-    index = model.schema.names.index(name)
+def _describe_use(model: Model, index: int) -> str:
     uses = sum(int((layer.source == index).sum()) for layer in model.layers)
     return format_count(uses, "function") if uses else "not used"
 
@@ -77,10 +72,8 @@ def _describe_layer(model: Model, number: int) -> tuple[str, str, str]:
     layer: Layer = model.layers[number]
     last = number == len(model.layers) - 1
     name = "output" if last else f"layer {number + 1}"
-    what = (
-        f"{format_count(layer.n_neurons, 'neuron')}, {format_count(len(layer.source), 'function')}"
-    )
-    return name, what, f"{layer.processing}, {layer.aggregation}, {layer.activation}"
+    size = format_count(layer.n_neurons, "neuron"), format_count(len(layer.source), "function")
+    return name, ", ".join(size), f"{layer.processing}, {layer.aggregation}, {layer.activation}"
 
 
 def _describe_output(model: Model) -> str:
@@ -89,9 +82,8 @@ def _describe_output(model: Model) -> str:
     if isinstance(model.output, Classes):
         labels = [str(label) for label in model.output.labels]
         return f"{format_count(len(labels), 'class', 'classes')}: {_shorten(labels)}"
-    return (
-        f"{format_count(len(model.output.names), 'amount')}: {_shorten(list(model.output.names))}"
-    )
+    names = list(model.output.names)
+    return f"{format_count(len(names), 'number')}: {_shorten(names)}"
 
 
 def _to_dict(model: Model) -> dict[str, Any]:

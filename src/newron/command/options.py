@@ -19,8 +19,21 @@ __all__ = [
     "Seed",
     "TargetColumn",
     "Task",
+    "flag",
     "list_column_options",
+    "option",
 ]
+
+
+def option(names: str, metavar: str, help: str, **limits: Any) -> Any:  # noqa: A002 - typer's
+    """Declare an option that takes a value; names are apart by spaces, ``limits`` min or max."""
+    return typer.Option(*names.split(), metavar=metavar, help=help, **limits)
+
+
+def flag(name: str, help: str) -> Any:  # noqa: A002 - typer's
+    """Declare an option that takes no value."""
+    return typer.Option(name, help=help)
+
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The model's JSON file.")]
 DataFile = Annotated[
@@ -29,51 +42,38 @@ DataFile = Annotated[
         metavar="DATA", help="A table: CSV (plain or gzip), JSON lines, Parquet or Arrow."
     ),
 ]
-TargetColumn = Annotated[
-    str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
-]
+TargetColumn = Annotated[str, option("--target -t", "COLUMN", "The column to predict.")]
 Drop = Annotated[
-    list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; may be repeated."),
+    list[str] | None, option("--drop", "COLUMN", "Leave a column out; may be repeated.")
 ]
 Categories = Annotated[
     list[str] | None,
-    typer.Option(
-        "--category",
-        metavar="COLUMN",
-        help="Read a column of numbers as categories; may be repeated.",
-    ),
+    option("--category", "COLUMN", "Read a column of numbers as categories; may be repeated."),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--missing",
-        metavar="WORD",
-        help="A further word for a missing value, besides an empty cell, ?, NA, NaN and null; "
-        "may be repeated.",
+        "WORD",
+        "A further word for a missing value, besides an empty cell, ?, NA, NaN and null; may "
+        "be repeated.",
     ),
 ]
 Task = Annotated[
     str | None,
-    typer.Option(
-        "--task",
-        metavar="classes|regression",
-        help="What the target is; by default what it looks like.",
-    ),
+    option("--task", "classes|regression", "What the target is; by default what it looks like."),
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--positive",
-        metavar="CLASS",
-        help="Which of two classes rules and points are for; by default the second in order.",
+        "CLASS",
+        "Which of two classes rules and points are for; by default the second in order.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-Seed = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same model.")
-]
-Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Threads; -1 is one for each core.")]
+Force = Annotated[bool, flag("--force", "Overwrite files that exist.")]
+Seed = Annotated[int, option("--seed", "N", "The same seed gives the same model.", min=0)]
+Jobs = Annotated[int, option("--jobs", "N", "Threads; -1 is one for each core.")]
 
 
 def list_column_options(
@@ -88,6 +88,6 @@ def list_column_options(
         "drop": drop or (),
         "categories": category or (),
         "missing": missing or (),
-        "task": "regression" if task == "amounts" else task,  # its name before 2.0
+        "task": "regression" if task == "amounts" else task,  # as it was called once
         "positive": positive,
     }

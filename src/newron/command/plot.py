@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from newron.command.options import Force, Missing, ModelFile
+from newron.command.options import Force, Missing, ModelFile, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
@@ -23,29 +21,17 @@ def run(
     console: Console,
     model: ModelFile,
     output: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="The picture: its name ends in .svg, .png or .pdf.",
-        ),
+        Path, option("-o --output", "FILE", "The picture: its name ends in .svg, .png or .pdf.")
     ] = Path("network.svg"),
     data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="DATA", help="A table whose rows are drawn too."),
+        Path | None, option("--data", "DATA", "A table whose rows are drawn too.")
     ] = None,
     row: Annotated[
-        int | None,
-        typer.Option("--row", "-r", metavar="N", min=1, help="Draw this row of DATA, from 1 on."),
+        int | None, option("--row -r", "N", "Draw this row of DATA, from 1 on.", min=1)
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="A heading.")] = None,
-    layout: Annotated[
-        str, typer.Option("--layout", metavar="|".join(_LAYOUTS), help="How it is laid out.")
-    ] = "auto",
-    theme: Annotated[
-        str, typer.Option("--theme", metavar="|".join(_THEMES), help="Its colours.")
-    ] = "auto",
+    title: Annotated[str | None, option("--title", "TEXT", "A heading.")] = None,
+    layout: Annotated[str, option("--layout", "|".join(_LAYOUTS), "How it is laid out.")] = "auto",
+    theme: Annotated[str, option("--theme", "|".join(_THEMES), "Its colours.")] = "auto",
     missing: Missing = None,
     force: Force = False,
 ) -> None:

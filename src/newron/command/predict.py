@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from newron.command.options import DataFile, Force, Missing, ModelFile
+from newron.command.options import DataFile, Force, Missing, ModelFile, flag, option
 from newron.command.terminal import Console
 
 EXAMPLES = (
@@ -24,19 +22,15 @@ def run(
     data: DataFile,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Write to a file: CSV, JSON lines if it ends in .jsonl, packed if in .gz.",
+        option(
+            "-o --output",
+            "FILE",
+            "Write to a file: CSV, JSON lines if it ends in .jsonl, packed if in .gz.",
         ),
     ] = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of each class.")
-    ] = False,
+    proba: Annotated[bool, flag("--proba", "Add the probability of each class.")] = False,
     keep: Annotated[
-        list[str] | None,
-        typer.Option("--keep", metavar="COLUMN", help="Copy a column of DATA; may be repeated."),
+        list[str] | None, option("--keep", "COLUMN", "Copy a column of DATA; may be repeated.")
     ] = None,
     missing: Missing = None,
     force: Force = False,

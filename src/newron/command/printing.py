@@ -86,15 +86,15 @@ def _print_card(console: Console, card: ScoreCard) -> None:
     points = [text for _, _, text in rows]
     last = max(6, *map(len, points))
     names = min(max(len(name) for name, _, _ in rows), 30)
-    asked = min(max(len(what) for _, what, _ in rows), console.width - names - last - 10)
-    console.print(bold("  Score card"), " " * (names + asked - 4), dim("points".rjust(last)))
-    for name, what, told in rows:
-        strong = len(told) > 2 or told[1:] > "1"
-        number: Part = bold(told.rjust(last)) if strong else told.rjust(last)
+    width = min(max(len(what) for _, what, _ in rows), console.width - names - last - 10)
+    console.print(bold("  Score card"), " " * (names + width - 4), dim("points".rjust(last)))
+    for name, what, text in rows:
+        strong = len(text) > 2 or text[1:] > "1"
+        number: Part = bold(text.rjust(last)) if strong else text.rjust(last)
         console.print(
-            f"    {_fit(name, names):{names}}  ", blue(f"{_fit(what, asked):{asked}}"), "  ", number
+            f"    {_fit(name, names):{names}}  ", blue(f"{_fit(what, width):{width}}"), "  ", number
         )
-    console.print("    ", "─" * (names + asked + last + 4))
+    console.print("    ", "─" * (names + width + last + 4))
     console.print(
         "    sum ",
         bold(f"≥ {format_fraction(card.threshold)}"),
@@ -216,7 +216,7 @@ def print_model(console: Console, model: Model, rules: RuleSet | None, file: str
         console.print(bold("  What each function does"))
         _print_text(console, str(model.shapes()), file)
     else:
-        text = rules.to_text(notes=False)
+        text = rules.to_text(notes=False)  # what is proved is what it says, read again
         axes, body = parse_rules(text, model.schema, model.output)
         if isinstance(body, DecisionList):
             _print_list(console, model, axes, body)

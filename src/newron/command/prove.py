@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newron.command.options import ModelFile
+from newron.command.options import ModelFile, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
@@ -19,6 +19,7 @@ EXAMPLES = (
     ("newron prove model.json rules.txt && deploy", "only if they are equal, proved"),
 )
 PROVED, REFUTED, NOT_PROVED = 0, 1, 3
+_SIDES = ("rules", "network")
 
 
 def run(
@@ -27,9 +28,7 @@ def run(
     rules: Annotated[
         Path, typer.Argument(metavar="RULES", help="Rules as newron writes them, or by hand.")
     ],
-    seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", min=0.0, help="Give up after this time.")
-    ] = 60.0,
+    seconds: Annotated[float, option("--seconds", "S", "Give up after this time.", min=0.0)] = 60.0,
 ) -> int:
     """Prove that rules equal a network, or find an input on which they differ.
 
@@ -64,14 +63,13 @@ def _read_text(path: Path) -> str:
 
 def to_dict(proof: Proof) -> dict[str, object]:
     """Return a proof as plain data."""
+    predicted = proof.predicted
     return {
         "equal": proof.equal,
         "method": proof.method,
         "size": proof.size,
         "seconds": round(proof.seconds, 4),
         "counterexample": proof.counterexample,
-        "said": None
-        if proof.predicted is None
-        else {"rules": proof.predicted[0], "network": proof.predicted[1]},
+        "predicted": None if predicted is None else dict(zip(_SIDES, predicted, strict=True)),
         "note": proof.note,
     }

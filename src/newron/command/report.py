@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from newron.command.options import DataFile, Force, Missing, ModelFile
+from newron.command.options import DataFile, Force, Missing, ModelFile, option
 from newron.command.terminal import Console
 
 EXAMPLES = (
@@ -21,41 +19,25 @@ def run(
     console: Console,
     model: ModelFile,
     data: DataFile,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write.")
-    ] = Path("report.html"),
+    output: Annotated[Path, option("-o --output", "FILE", "Where to write.")] = Path("report.html"),
     target: Annotated[
         str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COLUMN",
-            help="The truth; without it the page does not show how good the model is.",
+        option(
+            "--target -t",
+            "COLUMN",
+            "The truth; without it the page does not show how good the model is.",
         ),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="A headline.")
-    ] = None,
-    noun: Annotated[
-        str, typer.Option("--noun", metavar="WORD", help="What a row is, such as patient.")
-    ] = "row",
-    purpose: Annotated[
-        str, typer.Option("--purpose", metavar="TEXT", help="What the model is for.")
-    ] = "",
+    title: Annotated[str | None, option("--title", "TEXT", "A headline.")] = None,
+    noun: Annotated[str, option("--noun", "WORD", "What a row is, such as patient.")] = "row",
+    purpose: Annotated[str, option("--purpose", "TEXT", "What the model is for.")] = "",
     fix: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fix", metavar="COLUMN", help="An input that does not change; may be repeated."
-        ),
+        option("--fix", "COLUMN", "An input that does not change; may be repeated."),
     ] = None,
     seen: Annotated[
         int | None,
-        typer.Option(
-            "--seen",
-            metavar="N",
-            min=0,
-            help="How many of the rows it was trained on, if you know.",
-        ),
+        option("--seen", "N", "How many of the rows it was trained on, if you know.", min=0),
     ] = None,
     missing: Missing = None,
     force: Force = False,

@@ -105,6 +105,8 @@ def predict_file(
     names = [*keep, *_name_outputs(model, proba)]
     _check_kept(source, keep, names)
     encoder = source.make_encoder(model.fields, missing)
+    # Of no rows: loads the compiled core, which no Ctrl-C must meet, before a file is there.
+    model.predict(EncodedTable(model.fields, np.empty((0, len(model.fields)))))
     begin, n_rows = time.perf_counter(), 0
     with _open_output(output, force=force) as text, _show(console, output) as stage:
         write = _make_writer(text, names, lines=console.as_json or _names_lines(output))

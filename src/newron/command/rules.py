@@ -8,10 +8,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from newron.command.files import open_whole
-from newron.command.options import Force, ModelFile
+from newron.command.options import Force, ModelFile, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
@@ -33,23 +31,18 @@ def run(
     console: Console,
     model: ModelFile,
     format: Annotated[  # noqa: A002 - the name of the option
-        str, typer.Option("--format", "-f", metavar="|".join(_FORMATS), help="How to write them.")
+        str, option("--format -f", "|".join(_FORMATS), "How to write them.")
     ] = "text",
     form: Annotated[
         str,
-        typer.Option(
-            "--form",
-            metavar="shortest|rules|points",
-            help="If/then rules, points, or whichever is shorter.",
+        option(
+            "--form", "shortest|rules|points", "If/then rules, points, or whichever is shorter."
         ),
     ] = "shortest",
     seconds: Annotated[
-        float,
-        typer.Option("--seconds", metavar="S", min=0.0, help="How long to look for shorter ones."),
+        float, option("--seconds", "S", "How long to look for shorter ones.", min=0.0)
     ] = 5.0,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
-    ] = None,
+    output: Annotated[Path | None, option("-o --output", "FILE", "Write to a file.")] = None,
     force: Force = False,
 ) -> None:
     """Print a network as rules, with proof.

@@ -6,8 +6,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from newron.command.options import (
     Categories,
     DataFile,
@@ -19,7 +17,9 @@ from newron.command.options import (
     Seed,
     TargetColumn,
     Task,
+    flag,
     list_column_options,
+    option,
 )
 from newron.command.terminal import Console, bold
 from newron.formatting import format_count, format_seconds
@@ -41,46 +41,31 @@ def run(
     target: TargetColumn,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE.json",
-            help="Where to write the model; by default named after DATA.",
+        option(
+            "-o --output", "FILE.json", "Where to write the model; by default named after DATA."
         ),
     ] = None,
     journal: Annotated[
         Path | None,
-        typer.Option(
-            "--journal",
-            metavar="FILE",
-            help="Keep what was found; a search that ended early resumes from it.",
+        option(
+            "--journal", "FILE", "Keep what was found; a search that ended early resumes from it."
         ),
     ] = None,
     processing: Annotated[
-        list[str] | None,
-        typer.Option("--processing", metavar="NAME", help="A function to try; may be repeated."),
+        list[str] | None, option("--processing", "NAME", "A function to try; may be repeated.")
     ] = None,
-    folds: Annotated[
-        int, typer.Option("--folds", metavar="K", min=2, help="To evaluate a structure by.")
-    ] = 5,
+    folds: Annotated[int, option("--folds", "K", "To evaluate a structure by.", min=2)] = 5,
     patience: Annotated[
-        int,
-        typer.Option("--patience", metavar="N", min=1, help="Steps without a gain before it ends."),
+        int, option("--patience", "N", "Steps without a gain before it ends.", min=1)
     ] = 5,
     max_structures: Annotated[
-        int, typer.Option("--max-structures", metavar="N", min=1, help="Structures at most.")
+        int, option("--max-structures", "N", "Structures at most.", min=1)
     ] = 40,
     max_time: Annotated[
-        float | None,
-        typer.Option(
-            "--max-time", metavar="S", min=0.0, help="Seconds after which nothing is begun."
-        ),
+        float | None, option("--max-time", "S", "Seconds after which nothing is begun.", min=0.0)
     ] = None,
     best: Annotated[
-        bool,
-        typer.Option(
-            "--best", help="Take the highest score, not the smallest network within its error."
-        ),
+        bool, flag("--best", "Take the highest score, not the smallest network within its error.")
     ] = False,
     drop: Drop = None,
     category: Categories = None,

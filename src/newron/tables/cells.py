@@ -47,7 +47,7 @@ class CellFormat:
     decimal_comma : bool
         Whether numbers are written as 1,5.
     typed : bool
-        Whether a text is never a number, as in files that tell them apart.
+        Whether a text is never a number, as in files that distinguish them.
     exact : bool
         Whether a cell equals the label of its category, as in memory. A file may write a
         label in several ways: 1.0 or "1" for 1, "TRUE" for True.

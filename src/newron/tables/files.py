@@ -165,7 +165,7 @@ class ColumnOptions:
 
 
 def check_mixture(column: ColumnSurvey, source: Source) -> None:
-    """Raise where texts stand beside numbers and a file tells one from the other."""
+    """Raise where texts stand beside numbers and a file distinguishes them."""
     if column.is_mixed:
         raise InputError(
             f"{source.path}: expected texts or numbers in column {column.name!r}, got both; turn "

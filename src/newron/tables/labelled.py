@@ -207,7 +207,7 @@ def _order_classes(
     if len(labels) < 2:
         raise InputError(
             f"{where}: expected at least 2 classes, got {labels[0]!r} in every row: there is "
-            "nothing to tell apart"
+            "nothing to distinguish"
         )
     if positive is None:
         return labels

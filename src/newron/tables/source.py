@@ -50,7 +50,7 @@ class Source(ABC):
     names : tuple of str
         The columns. Those without a name are left out.
     typed : bool
-        Whether the file tells numbers from text; in CSV all is text.
+        Whether the file distinguishes numbers from text; in CSV all is text.
     decimal_comma : bool
         Whether numbers are written as 1,5.
     total, done : int

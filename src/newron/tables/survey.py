@@ -86,7 +86,7 @@ class ColumnSurvey:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether texts stand beside numbers in a table that tells one from the other."""
+        """Whether texts stand beside numbers in a table that distinguishes them."""
         if self.is_number or not self.form.typed or self.counts is None:
             return False
         kinds = {isinstance(cell, str) for cell in self.counts if not self.form.is_missing(cell)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -239,28 +239,12 @@ def is_plain(X: Any) -> bool:
 
 
 def learn_fields(
-    X: Any,
-    categorical: str | Iterable[str] | Iterable[int] | Iterable[bool] | None = "from_dtype",
-    *,
-    index: NDArray[Any] | None = None,
+    X: Any, categorical: Any = "from_dtype", *, index: NDArray[Any] | None = None
 ) -> tuple[Field, ...]:
     """Find out what the columns of a table are: numbers, or which categories.
 
-    Parameters
-    ----------
-    X : EncodedTable, data frame, 2-d array or list of rows
-    categorical : "from_dtype", names, positions or a mask of the columns
-        Which columns are categories. "from_dtype": those of text, booleans and
-        categorical dtypes. Otherwise those that are listed, besides texts and
-        categorical dtypes, which cannot be numbers; None lists none. An encoded table
-        knows its own.
-    index : array of row numbers or a mask, optional
-        The rows whose categories count; all by default.
-
-    Returns
-    -------
-    tuple of Field
-        One for each column, in the order of the table.
+    Which columns are categories, and only the categories of the rows ``index`` count; an
+    encoded table knows its own.
 
     Examples
     --------
@@ -290,22 +274,10 @@ def _check_size(n_rows: int, n_columns: int) -> None:
 def encode_rows(X: Any, fields: Sequence[Field], *, unknown: str = "missing") -> Floats:
     """Turn a table into a matrix with one column for each field.
 
-    Parameters
-    ----------
-    X : EncodedTable, data frame, 2-d array or list of rows
-        The columns of a frame are found by name, in any order, those of an array by
-        position. Where all fields are named as those of an array, and no column is, a
-        frame is read by position too.
-    fields : sequence of Field
-        From :func:`learn_fields`.
-    unknown : {"missing", "error"}
-        What to do with a category that is not among the labels: read it as missing,
-        and warn once, or raise.
-
-    Returns
-    -------
-    C-contiguous array of shape (rows, fields)
-        Numbers, codes of categories, and NaN where a value is missing.
+    The columns of a frame are found by name, in any order, those of an array by position.
+    Where all fields are named as those of an array, and no column is, a frame is read by
+    position too. A category that is not among the labels is missing, with one warning, or
+    raises with ``unknown="error"``.
 
     Examples
     --------
@@ -330,7 +302,9 @@ def encode(X: Any, categorical: Any = "from_dtype") -> EncodedTable:
     ----------
     X : data frame, 2-d array or list of rows
     categorical : "from_dtype", names, positions or a mask of the columns
-        Which columns are categories, see :func:`learn_fields`.
+        Which columns are categories. "from_dtype": those of text, booleans and
+        categorical dtypes. Otherwise those that are listed, besides texts and
+        categorical dtypes, which cannot be numbers; None lists none.
 
     Returns
     -------
