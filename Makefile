@@ -9,7 +9,7 @@ PYTEST_WORKERS ?= auto
 COVERED := -m slipcover --source src/newron --json --out build/coverage.json \
 	-m pytest -W ignore::pytest.PytestAssertRewriteWarning
 
-.PHONY: demo test check lint types imports sanitize tests coverage test-lowest format stubs \
+.PHONY: demo test check lint types imports sanitize tests coverage test-lowest fuzz format stubs \
 	public-api hooks wheel speed clean
 
 demo: $(VENV)/base.done
@@ -61,6 +61,10 @@ coverage: $(VENV)/test.done
 # The core tests with the lowest versions of the dependencies that pyproject.toml allows.
 test-lowest:
 	PYTHON=$(PYTHON) scripts/test_lowest
+
+# 10,000 mutants of every kind of input; `make test` runs a short, fixed part of them.
+fuzz: $(VENV)/test.done
+	PYTHONPATH=tests $(BIN)/python -m fuzz --mutants 10000
 
 format: $(VENV)/test.done
 	$(BIN)/ruff check --fix .

@@ -112,6 +112,49 @@ class TestItRefuses:
         written.write_bytes(written.read_bytes().replace(b'"data"', b'"dada"', 1))
         refuse(written, "first line is not that of a journal")
 
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"fold": "0"},
+            {"fold": -1},
+            {"fold": True},
+            {"score": "0.9"},
+            {"score": math.nan},
+            {"score": [0.9]},
+            {"score": 10**400},
+            {"fit_time": None},
+            {"fit_time": -1.0},
+            {"hidden_layer_sizes": 3},
+            {"hidden_layer_sizes": [0]},
+            {"hidden_layer_sizes": [[1]]},
+            {"hidden_layer_sizes": [2.5]},
+            {"choice": [1]},
+            {"choice": {"processing": ["sigmoid"]}},
+            {"surplus": 1},
+        ],
+        ids=str,
+    )
+    def test_a_sealed_line_that_is_no_trial(self, path, change):
+        entry = {
+            "hidden_layer_sizes": [2], "choice": {}, "fold": 0, "score": 0.5, "fit_time": 1.0,
+            "score_time": 0.1,
+        }  # fmt: skip
+        Journal(path, PRINTS)
+        with path.open("ab") as file:
+            file.write(module._seal({**entry, **change}))
+        refuse(path, "line 2 is not a trial")
+
+    def test_a_sealed_line_without_a_part(self, path):
+        Journal(path, PRINTS)
+        with path.open("ab") as file:
+            file.write(module._seal({"fold": 0}))
+        refuse(path, "line 2 is not a trial")
+
+    def test_a_trial_that_comes_twice(self, written):
+        lines = written.read_bytes().splitlines(keepends=True)
+        written.write_bytes(b"".join([*lines, lines[1]]))
+        refuse(written, "line 5 repeats a trial")
+
     def test_a_folder(self, tmp_path):
         refuse(tmp_path, "it cannot be read")
 

@@ -82,6 +82,8 @@ class Journal(Listener):
         self._check_head(_unseal(lines[0]))
         for number, line in enumerate(lines[1:], start=2):
             trial, outcome = self._read_entry(line, number)
+            if trial in self.outcomes:
+                self._refuse(f"line {number} repeats a trial; take it out or give a new path")
             self.outcomes[trial] = outcome
         if torn:
             os.truncate(self.path, len(content) - len(torn))
@@ -90,7 +92,10 @@ class Journal(Listener):
         entry = _unseal(line)
         if entry is None:
             self._refuse(f"line {number} is damaged; take it out or give a new path")
-        return _from_entry(entry)
+        try:
+            return _from_entry(entry)
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            self._refuse(f"line {number} is not a trial ({error}); take it out or give a new path")
 
     def _check_head(self, head: dict[str, Any] | None) -> None:
         if head is None or head.get("journal") != _FORMAT:
@@ -128,7 +133,7 @@ def _unseal(line: bytes) -> dict[str, Any] | None:
     try:
         content = json.loads(line)
         check = content.pop("check")
-    except (ValueError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         return None
     return content if check == _sum(content) else None
 
@@ -148,7 +153,27 @@ def _to_entry(trial: Trial, outcome: Outcome) -> dict[str, Any]:
 
 
 def _from_entry(entry: dict[str, Any]) -> tuple[Trial, Outcome]:
-    widths, choice = tuple(entry.pop("hidden_layer_sizes")), tuple(entry.pop("choice").items())
-    trial = Trial(Candidate(widths, choice), entry.pop("fold"))
-    score = entry.pop("score")
-    return trial, Outcome(score=math.nan if score is None else score, **entry)
+    expected = {"hidden_layer_sizes", "choice", "fold", "score", "fit_time", "score_time"}
+    if entry.keys() != expected:
+        raise ValueError(f"other keys: {', '.join(sorted(entry.keys() ^ expected))[:60]}")
+    widths = tuple(_check_count(width, 1) for width in entry["hidden_layer_sizes"])
+    choice = tuple(entry["choice"].items())
+    hash(choice)  # lists and objects are no settings
+    trial = Trial(Candidate(widths, choice), _check_count(entry["fold"], 0))
+    score = math.nan if entry["score"] is None else _check_number(entry["score"])
+    times = [_check_number(entry[key]) for key in ("fit_time", "score_time")]
+    if not all(time >= 0.0 for time in times):
+        raise ValueError("a time below 0")
+    return trial, Outcome(score, *times)
+
+
+def _check_count(value: Any, low: int) -> int:
+    if type(value) is not int or value < low:
+        raise ValueError(f"expected a whole number from {low} on, got {repr(value)[:40]}")
+    return value
+
+
+def _check_number(value: Any) -> float:
+    if type(value) not in (int, float) or math.isnan(value):
+        raise ValueError(f"expected a number, got {repr(value)[:40]}")
+    return float(value)
