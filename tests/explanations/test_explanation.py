@@ -290,7 +290,9 @@ class TestText:
         assert lines[1].startswith("    ● +2.9  c29 ≥ 0.5  is 1")
         assert lines[9] == "    … and 22 more, 7 of them hold, together +4.9"
         assert len(lines) == 11
-        assert len(explain(model, row, max_changes=0).to_text(most=50).splitlines()) == n + 2
+        assert (
+            len(explain(model, row, max_changes=0).to_text(max_functions=50).splitlines()) == n + 2
+        )
 
     def test_smooth_functions_are_told_by_their_values(self):
         layer = Layer(

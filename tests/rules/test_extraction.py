@@ -125,13 +125,13 @@ def list_places(reading):
 # ---- the ways that are seldom taken ----
 
 LIMITS = {
-    "greedy covers": [("cover", "_MOST_BOXES", 5)],
-    "no exact covers": [("cover", "_MOST_PAIRS", 3)],
-    "few sets of categories": [("cover", "_MOST_SUBSETS", 2)],
-    "no points sought": [("cover", "_MOST_ROWS", 1)],
-    "no reachable levels": [("table", "_MOST_STATES", 1)],
-    "no tables of levels": [("extraction", "_MOST_LEVELS", 1)],
-    "no tables of cells": [("extraction", "_MOST_CELLS", 1)],
+    "greedy covers": [("cover", "_MAX_BOXES", 5)],
+    "no exact covers": [("cover", "_MAX_PAIRS", 3)],
+    "few sets of categories": [("cover", "_MAX_SUBSETS", 2)],
+    "no points sought": [("cover", "_MAX_ROWS", 1)],
+    "no reachable levels": [("table", "_MAX_STATES", 1)],
+    "no tables of levels": [("extraction", "_MAX_LEVELS", 1)],
+    "no tables of cells": [("extraction", "_MAX_CELLS", 1)],
     "short lists": [("extraction", "_LONGEST", 3)],
 }
 

@@ -34,13 +34,13 @@ def force(monkeypatch, method):
     """Leave no other way of proving than this one."""
     if method == "enumeration":
         return
-    monkeypatch.setattr(proof, "_MOST_ENUMERATED", 1)  # what is constant
+    monkeypatch.setattr(proof, "_MAX_ENUMERATED", 1)  # what is constant
     if method != "columns":
         monkeypatch.setattr(proof._Prover, "_compare_columns", lambda self: False)
     if method in ("columns", "SAT"):
         monkeypatch.setattr(proof._Prover, "_sweep", lambda self, nodes: None)
     if method == "columns":
-        monkeypatch.setattr(proof._Prover, "_ask_solver", lambda self: None)
+        monkeypatch.setattr(proof._Prover, "_run_solver", lambda self: None)
 
 
 def check_counterexample(model, text, found):
@@ -106,7 +106,7 @@ def test_amounts_that_differ_are_not_equal(monkeypatch):
         for changed in mutate(text, model, seed).values():
             truth = prove(changed, model).equal
             with monkeypatch.context() as patch:
-                patch.setattr(proof, "_MOST_ENUMERATED", 0)
+                patch.setattr(proof, "_MAX_ENUMERATED", 0)
                 found = prove(changed, model)
             assert found.equal in (None, truth)
             assert found.equal is not True or truth
@@ -143,7 +143,7 @@ def test_large_network_is_proved_by_a_solver(wide, monkeypatch):
 @needs_solver
 def test_a_changed_rule_of_a_large_network_is_refuted(wide, monkeypatch):
     model, text = wide
-    monkeypatch.setattr(proof, "_MOST_SWEPT", 1000)  # soon ask the solver
+    monkeypatch.setattr(proof, "_MAX_SWEPT", 1000)  # soon ask the solver
     n_refuted = 0
     for seed in range(4):
         for changed in mutate(text, model, seed).values():
@@ -172,7 +172,7 @@ def test_without_a_solver_it_says_so(wide, monkeypatch):
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    monkeypatch.setattr(proof, "_MOST_SWEPT", 100)
+    monkeypatch.setattr(proof, "_MAX_SWEPT", 100)
     found = prove(changed, model)
     assert found.equal is None
     assert not found
@@ -209,7 +209,7 @@ def test_a_question_that_is_too_large_proves_nothing(wide, monkeypatch):
 
     model, text = wide
     force(monkeypatch, "SAT")
-    monkeypatch.setattr(solver, "_MOST_GATES", 50)
+    monkeypatch.setattr(solver, "_MAX_GATES", 50)
     found = prove(text, model)
     assert found.equal is None
     assert "50" in str(found)
@@ -226,7 +226,7 @@ def test_without_time_nothing_false_is_said(monkeypatch, method):
             if found is None:
                 continue
             with monkeypatch.context() as patch:
-                patch.setattr(proof, "_MOST_ENUMERATED", 10**6)
+                patch.setattr(proof, "_MAX_ENUMERATED", 10**6)
                 truth = prove(t, model).equal
             assert found.equal in (None, truth)
 

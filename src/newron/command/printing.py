@@ -25,7 +25,7 @@ from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard, read_card
-from newron.rules.text import Writer, name_groups, say_count, write_outcome
+from newron.rules.text import Writer, format_quantifier, name_groups, write_outcome
 
 __all__ = ["draw_chart", "find_card", "print_model", "print_proof", "write_card"]
 
@@ -182,7 +182,7 @@ def _print_branch(console: Console, label: str, branch: Branch, writer: Writer) 
     members = [writer.write(child) for child in node.children]
     if node.children in writer.names:
         members = [writer.names[node.children]]
-    console.print("    ", bold(label), f"  if {say_count(node)} of")
+    console.print("    ", bold(label), f"  if {format_quantifier(node)} of")
     for line in _pack(members, console.width - len(indent)):
         console.print(indent, blue(line))
 

@@ -56,7 +56,7 @@ class Interval:
     closed : {"left", "right", "both", "neither"}
         Which of the ends belong to it.
     missing : bool, optional
-        Whether gaps pass. By default they pass where every number does.
+        Whether missing values pass. By default they pass where every number does.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class OneOf:
     ----------
     labels : iterable of labels
     missing : bool
-        Whether gaps pass; unknown categories count as gaps.
+        Whether missing values pass; unknown categories count as missing values.
     """
 
     labels: Iterable[Label]
@@ -144,8 +144,12 @@ Box = Mapping[int, Condition]
 
 def list_edges(box: Box) -> list[Edge]:
     """Return the functions that all hold where a row is in the box, and only there."""
-    edges = [(column, said) for column, said in box.items() if not said.is_everything]
-    return [edge for column, said in edges for edge in said.to_edges(column)]
+    edges = [
+        (column, requirement)
+        for column, requirement in box.items()
+        if not requirement.is_everything
+    ]
+    return [edge for column, requirement in edges for edge in requirement.to_edges(column)]
 
 
 # ---- from boxes to a network ----
@@ -171,7 +175,7 @@ def from_boxes(
         labels or :class:`OneOf` for categories, ``MISSING``. A mapping goes from names of
         columns to conditions; a sequence has a condition, or None, for each column.
     values : sequence
-        For each box its amount, or its amounts for several targets. With classes, its label;
+        For each box its number, or its numbers for several targets. With classes, its label;
         or its scores, a row for each box, as many as ``output.n_scores``.
     schema : Schema or names of columns, optional
         By default the columns that boxes name, in the order in which they come; those of
@@ -181,7 +185,7 @@ def from_boxes(
     outside : optional
         The value where no box is: 0 by default; with labels the first class.
     output : Classes or Targets, optional
-        What values mean; by default amounts called y, or y1, y2, ...
+        What values mean; by default numbers called y, or y1, y2, ...
     overlap : {"refuse", "add"}
         What to do where boxes overlap: raise an error, or add up their values, in the order
         of the boxes. Boxes with one label may always overlap.
@@ -224,12 +228,12 @@ def from_boxes(
         default = 0 if outside is None else _find_class(outside, output)
         if overlap == "add":
             raise InputError("labels cannot be added up; give a row of scores for each box")
-        _refuse_overlap(spans, classes)
+        _check_overlap(spans, classes)
         return assemble(schema, spans, *score_classes(classes, default, output), output)
     amounts, output = _read_values(values, output)
     rest = _read_outside(outside, amounts.shape[1])
     if overlap == "refuse":
-        _refuse_overlap(spans)
+        _check_overlap(spans)
     return assemble(schema, spans, amounts, rest, output, disjoint=overlap == "refuse")
 
 
@@ -257,7 +261,11 @@ def assemble(
     disjoint: bool = True,
 ) -> Model:
     """Build the network that has these values on the boxes: a row and a column for each score."""
-    filled = [k for k, box in enumerate(boxes) if not any(said.is_empty for said in box.values())]
+    filled = [
+        k
+        for k, box in enumerate(boxes)
+        if not any(requirement.is_empty for requirement in box.values())
+    ]
     steps = [list_edges(boxes[k]) for k in filled]
     values = values[filled]
     everywhere = [k for k, conditions in enumerate(steps) if not conditions]
@@ -280,7 +288,7 @@ def _make_layers(
     outside: Floats,
     centre: Floats,
 ) -> list[Layer]:
-    """Give the layers: conditions counted, boxes counted where one must know, their values."""
+    """Return the layers: conditions counted, boxes counted where one must know, their values."""
     counts = [list(steps) for steps in boxes if len(steps) > 1]
     layers = [make_layer(counts)] if counts else []
     numbers = iter(range(n_inputs, n_inputs + len(counts)))
@@ -308,7 +316,7 @@ _Named = dict[str, Interval | OneOf]
 def _name_conditions(
     boxes: list[Any], schema: Schema | Sequence[str] | None
 ) -> tuple[list[_Named], tuple[str, ...]]:
-    """Give every box as a mapping, and the names of the columns."""
+    """Return every box as a mapping, and the names of the columns."""
     if schema is not None:
         names = schema.names if isinstance(schema, Schema) else tuple(schema)
     elif all(isinstance(box, Mapping) for box in boxes):
@@ -328,10 +336,17 @@ def _name_box(box: Any, number: int, names: tuple[str, ...]) -> _Named:
                 f"box {number}: expected {len(names)} conditions, one for each column or None, "
                 f"got {len(box)}"
             )
-        box = {name: said for name, said in zip(names, box, strict=True) if said is not None}
+        box = {
+            name: requirement
+            for name, requirement in zip(names, box, strict=True)
+            if requirement is not None
+        }
     if strangers := [name for name in box if name not in names]:
         raise InputError(f"box {number}: expected columns of the schema, got {strangers[0]!r}")
-    return {name: _read_condition(said, f"box {number}, {name!r}") for name, said in box.items()}
+    return {
+        name: _read_condition(requirement, f"box {number}, {name!r}")
+        for name, requirement in box.items()
+    }
 
 
 def _read_condition(condition: Any, where: str) -> Interval | OneOf:
@@ -345,49 +360,49 @@ def _read_condition(condition: Any, where: str) -> Interval | OneOf:
 def _make_schema(names: tuple[str, ...], boxes: list[_Named]) -> Schema:
     columns = []
     for name in names:
-        said = [box[name] for box in boxes if name in box]
-        columns.append(_make_column(name, said))
+        requirement = [box[name] for box in boxes if name in box]
+        columns.append(_make_column(name, requirement))
     return Schema(tuple(columns))
 
 
-def _make_column(name: str, said: Sequence[Interval | OneOf]) -> Column:
-    gaps = any(x.missing is not None if isinstance(x, Interval) else x.missing for x in said)
-    labels = [label for x in said if isinstance(x, OneOf) for label in x.labels]
+def _make_column(name: str, requirement: Sequence[Interval | OneOf]) -> Column:
+    gaps = any(x.missing is not None if isinstance(x, Interval) else x.missing for x in requirement)
+    labels = [label for x in requirement if isinstance(x, OneOf) for label in x.labels]
     if labels:
         categories = tuple({_key(label): label for label in labels}.values())
         return Column(name, 0.0, len(categories) - 1.0, categories=categories, gaps=gaps)
-    ends = [end for x in said if isinstance(x, Interval) for end in (x.low, x.high)]
+    ends = [end for x in requirement if isinstance(x, Interval) for end in (x.low, x.high)]
     return make_number_column(name, ends, gaps)
 
 
 def make_number_column(name: str, ends: Iterable[float], gaps: bool = False) -> Column:
-    """Give a column from the least to the greatest end that a network can take."""
+    """Return a column from the least to the greatest end that a network can take."""
     finite = [end for end in ends if abs(end) <= LARGEST_INPUT]
     return Column(name, min(finite, default=0.0), max(finite, default=1.0), gaps=gaps)
 
 
 def _read_box(box: _Named, number: int, schema: Schema) -> Box:
-    said = {
+    requirement = {
         schema.names.index(name): _read_one(
             one, schema.columns[schema.names.index(name)], f"box {number}, {name!r}"
         )
         for name, one in box.items()
     }
-    return dict(sorted(said.items()))
+    return dict(sorted(requirement.items()))
 
 
-def _read_one(said: Interval | OneOf, column: Column, where: str) -> Condition:
-    if isinstance(said, Interval):
+def _read_one(requirement: Interval | OneOf, column: Column, where: str) -> Condition:
+    if isinstance(requirement, Interval):
         if column.categories is not None:
             raise InputError(f"{where}: expected a set of its categories, got an interval")
-        return said.condition
-    requested = {_key(label): label for label in said.labels}
+        return requirement.condition
+    requested = {_key(label): label for label in requirement.labels}
     known = {_key(label) for label in column.categories or ()}
     if strangers := [label for key, label in requested.items() if key not in known]:
         what = f"one of {_show(column.categories)}" if column.categories else "an Interval"
         raise InputError(f"{where}: expected {what}, got the label {_show(strangers[0])}")
     members = tuple(_key(label) in requested for label in column.categories or ())
-    return Condition((), members, said.missing)
+    return Condition((), members, requirement.missing)
 
 
 def _find_class(label: Any, output: Classes) -> int:
@@ -429,7 +444,7 @@ def _read_outside(outside: Any, n_scores: int) -> Floats:
 # ---- overlaps ----
 
 
-def _refuse_overlap(boxes: Sequence[Box], classes: Sequence[int] | None = None) -> None:
+def _check_overlap(boxes: Sequence[Box], classes: Sequence[int] | None = None) -> None:
     """Raise an error where two boxes, or two of different classes, have a row in common."""
     pair = _find_overlap(boxes, np.arange(len(boxes)) if classes is None else np.array(classes))
     if pair is not None:
@@ -442,7 +457,9 @@ def _refuse_overlap(boxes: Sequence[Box], classes: Sequence[int] | None = None) 
 
 def _find_overlap(boxes: Sequence[Box], groups: NDArray[Any]) -> tuple[int, int] | None:
     """Return the first two boxes of different groups that have a row in common."""
-    filled = np.array([not any(said.is_empty for said in box.values()) for box in boxes], bool)
+    filled = np.array(
+        [not any(requirement.is_empty for requirement in box.values()) for box in boxes], bool
+    )
     columns = sorted({column for box in boxes for column in box})
     tables = [_stack([box.get(column) for box in boxes]) for column in columns]
     for i in np.flatnonzero(filled):
@@ -457,10 +474,10 @@ def _find_overlap(boxes: Sequence[Box], groups: NDArray[Any]) -> tuple[int, int]
 
 def _stack(column: list[Condition | None]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the ends of each box's interval, and its categories with the missing value last."""
-    size = max(len(said.members) for said in column if said is not None)
+    size = max(len(requirement.members) for requirement in column if requirement is not None)
     bounds, members = [], []
-    for said in column:
-        one = replace(ANY_NUMBER, members=(True,) * size) if said is None else said
+    for requirement in column:
+        one = replace(ANY_NUMBER, members=(True,) * size) if requirement is None else requirement
         bounds.append(one.intervals[0] if one.has_numbers else (math.inf, -math.inf))
         members.append((*one.members, one.missing))
     low, high = np.array(bounds).reshape(-1, 2).T

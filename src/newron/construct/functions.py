@@ -64,7 +64,7 @@ def from_function(
         greatest ``|x[i] - y[i]|``. It must not fall as d grows.
     outside : float, optional
         The value outside of the cube. By default the boxes at its border go on, so that the
-        model is there what it is at the nearest place in the cube, and is smaller.
+        model is there what it is at the nearest position in the cube, and is smaller.
     names : sequence of str, optional
         The names of the columns; x1, x2, ... by default.
     max_boxes : int
@@ -73,8 +73,8 @@ def from_function(
     Returns
     -------
     Model
-        Every place of the cube is in one box: boxes have their lower ends, and only those at
-        the upper border have the upper ones too. Gaps have no meaning here.
+        Every position of the cube is in one box: boxes have their lower ends, and only those at
+        the upper border have the upper ones too. Missing values have no meaning here.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _read_modulus(modulus: Callable[[float], float], most: float) -> _Pace:
 
 
 def _cut(lows: Floats, highs: Floats, pace: _Pace, epsilon: float) -> list[Floats]:
-    """Give the edges of the cells along each column: the finest grid that is not too large."""
+    """Return the edges of the cells along each column: the finest grid that is not too large."""
     for share, most in _GRIDS:
         counts = _count_cells(highs - lows, pace.fit(share * epsilon * _ROUNDING))
         if counts.prod() <= most:
@@ -215,7 +215,7 @@ def _count_cells(sides: Floats, radii: Floats) -> Floats:
 
 
 def _bound_cell(edges: list[Floats], pace: _Pace) -> float:
-    """Give the greatest distance of f from its value at the centre of a cell."""
+    """Return the greatest distance of f from its value at the centre of a cell."""
     radii = []
     for edge in edges:
         centre = (edge[:-1] + edge[1:]) / 2.0
@@ -224,7 +224,7 @@ def _bound_cell(edges: list[Floats], pace: _Pace) -> float:
 
 
 def _sample(f: Callable[[Floats], ArrayLike], edges: list[Floats]) -> Floats:
-    """Give f at the centres of the cells."""
+    """Return f at the centres of the cells."""
     axes = [(edge[:-1] + edge[1:]) / 2.0 for edge in edges]
     shape = tuple(len(axis) for axis in axes)
     rows = np.stack([grid.ravel() for grid in np.meshgrid(*axes, indexing="ij")], axis=1)
@@ -264,9 +264,9 @@ def _merge(samples: Floats, allowed: float, max_boxes: int) -> list[Corners]:
 
 
 def _grow(samples: Floats, free: NDArray[np.bool_], cell: Any, allowed: float) -> Corners:
-    """Give the box of free cells that grows from a cell, by one layer of cells at a time.
+    """Return the box of free cells that grows from a cell, by one layer of cells at a time.
 
-    The next layer is the one that takes up least of the allowed range for the share of cells
+    The next layer is the one that takes up least of the allowed range for the fraction of cells
     that it adds.
     """
     begin = tuple(int(i) for i in cell)
@@ -295,7 +295,7 @@ def _try_layer(
     low: float,
     high: float,
 ) -> tuple[float, float] | None:
-    """Give the range of samples with one more layer of cells, or None if they are not free."""
+    """Return the range of samples with one more layer of cells, or None if they are not free."""
     layer = [slice(a, b) for a, b in zip(begin, end, strict=True)]
     layer[axis] = slice(end[axis], end[axis] + 1)
     here = tuple(layer)
@@ -313,7 +313,7 @@ def _value(samples: Floats) -> float:
 
 
 def _make_box(corners: Corners, edges: list[Floats], *, closed: bool) -> Box:
-    """Give the box between two corners; closed ones stop at the border of the cube."""
+    """Return the box between two corners; closed ones stop at the border of the cube."""
     box: dict[int, Condition] = {}
     for axis, (begin, end) in enumerate(zip(*corners, strict=True)):
         edge = edges[axis]

@@ -31,7 +31,7 @@ __all__ = ["find_cut", "from_tree", "score_leaves"]
 Floats = NDArray[np.float64]
 
 _LARGEST = float(np.finfo(np.float32).max)
-_LEAST = 1e-30  # stands for the probability 0, which has no logarithm
+_MIN_PROBABILITY = 1e-30  # stands for the probability 0, which has no logarithm
 _HAIR = float(np.finfo(np.float64).eps)
 
 
@@ -45,7 +45,7 @@ def from_tree(tree: Any, schema: Schema | None = None, *, probabilities: bool = 
     schema : Schema, optional
         The columns, all of numbers. By default they have the names that the tree was fitted
         with, or x1, x2, ..., go from the least to the greatest threshold (0 to 1 where there
-        is none), and have gaps where the tree shows that its training rows had some.
+        is none), and have missing values where the tree shows that its training rows had some.
     probabilities : bool
         Whether the scores are the logarithms of the leaves' probabilities, so that
         ``predict_proba`` is that of the tree but for rounding. Otherwise the network is
@@ -54,8 +54,8 @@ def from_tree(tree: Any, schema: Schema | None = None, *, probabilities: bool = 
     Returns
     -------
     Model
-        It predicts what the tree predicts: for every row that scikit-learn takes, with gaps
-        too, and at the thresholds.
+        It predicts what the tree predicts: for every row that scikit-learn takes, with missing
+        values too, and at the thresholds.
 
     Examples
     --------
@@ -118,8 +118,8 @@ def _read_labels(classes: NDArray[Any]) -> list[Any]:
 
 
 def score_leaves(values: Floats, winners: NDArray[np.intp], output: Classes) -> Floats:
-    """Give the logarithms of the probabilities, with each leaf's class ahead of the others."""
-    logs = np.log(np.maximum(values / values.sum(axis=1, keepdims=True), _LEAST))
+    """Return the logarithms of the probabilities, with each leaf's class ahead of the others."""
+    logs = np.log(np.maximum(values / values.sum(axis=1, keepdims=True), _MIN_PROBABILITY))
     scores = logs[:, 1:] - logs[:, :1] if output.n_scores == 1 else logs
     for row in np.flatnonzero(output.choose(scores) != winners):
         if output.n_scores == 1:  # level, and scikit-learn takes the first
@@ -130,7 +130,7 @@ def score_leaves(values: Floats, winners: NDArray[np.intp], output: Classes) -> 
 
 
 def _choose_default(boxes: list[Box], classes: list[int], n_classes: int) -> int:
-    """Give the class whose boxes cost most: it needs none if it is the one outside."""
+    """Return the class whose boxes cost most: it needs none if it is the one outside."""
     costs = [0] * n_classes
     for box, chosen in zip(boxes, classes, strict=True):
         costs[chosen] += len(list_edges(box))
@@ -141,14 +141,14 @@ def _choose_default(boxes: list[Box], classes: list[int], n_classes: int) -> int
 
 
 def _make_boxes(tree: Any, outcomes: NDArray[Any]) -> tuple[list[Box], list[int]]:
-    """Give the box of each leaf that rows can reach, and the leaf's number."""
+    """Return the box of each leaf that rows can reach, and the leaf's number."""
     whole = _find_whole(tree, outcomes)
     pairs = list(_walk(tree, whole))
     return [box for box, _ in pairs], [node for _, node in pairs]
 
 
 def _find_whole(tree: Any, outcomes: NDArray[Any]) -> list[bool]:
-    """Tell of each node whether all leaves under it have one outcome, and set it in outcomes."""
+    """Return of each node whether all leaves under it have one outcome, and set it in outcomes."""
     whole = [True] * tree.node_count
     for node in reversed(range(tree.node_count)):  # children come after their parents
         left, right = tree.children_left[node], tree.children_right[node]
@@ -178,7 +178,7 @@ def _walk(tree: Any, whole: list[bool]) -> Iterator[tuple[Box, int]]:
 
 
 def find_cut(threshold: float) -> float:
-    """Give the last float64 that is at most the threshold once it is rounded to float32.
+    """Return the last float64 that is at most the threshold once it is rounded to float32.
 
     Examples
     --------
@@ -209,11 +209,11 @@ def _make_schema(tree: Any) -> Schema:
 def _make_column(tree: Any, column: int, name: str) -> Column:
     nodes = np.flatnonzero((tree.children_left >= 0) & (tree.feature == column))
     cuts = [find_cut(float(threshold)) for threshold in tree.threshold[nodes]]
-    return make_number_column(name, cuts, _has_gaps(tree, nodes))
+    return make_number_column(name, cuts, _has_missing(tree, nodes))
 
 
-def _has_gaps(tree: Any, nodes: NDArray[np.intp]) -> bool:
-    """Tell whether some gaps go where they would not without gaps in training.
+def _has_missing(tree: Any, nodes: NDArray[np.intp]) -> bool:
+    """Return whether missing values go where they would not without some in training.
 
     Those that scikit-learn has not seen go where most rows go.
     """

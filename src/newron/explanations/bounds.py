@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.explanations.objective import Demands
 from newron.explanations.space import Space
-from newron.explanations.target import Way
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats
 from newron.model.network import Layer
@@ -51,34 +51,34 @@ class Bounds:
         most = sizes.max(axis=(0, 1), initial=0.0) + np.abs(self.hidden).sum(axis=1)
         return np.asarray(_SLACK * (1.0 + np.abs(self.start) + np.abs(self.bounds) + most))
 
-    def list_room(self, sets: Ints, reach: tuple[Floats, Floats]) -> Floats:
-        """Give for sets of columns by how much demands are met at best, (sets, demands)."""
+    def list_slack(self, sets: Ints, reach: tuple[Floats, Floats]) -> Floats:
+        """Return for sets of columns by how much demands are met at best, (sets, demands)."""
         low, high = reach
         most = [np.maximum(low * factors, high * factors).sum(axis=1) for factors in self.hidden]
         added = np.stack(most, axis=1) + self.gain[sets].sum(axis=1)
         return np.asarray(self.start + added - self.bounds)
 
-    def list_useful(self, sets: Ints, room: Floats, p: int) -> Bools:
-        """Tell which options of the p-th column of sets leave the demands possible."""
-        left = room - self.gain[sets[:, p]]
+    def list_useful(self, sets: Ints, margin: Floats, p: int) -> Bools:
+        """Return which options of the p-th column of sets leave the demands possible."""
+        left = margin - self.gain[sets[:, p]]
         return np.asarray((left[:, None, :] + self.direct[sets[:, p]] >= -self.slack).all(axis=2))
 
-    def list_possible(self, chosen: Ints, room: Floats, picks: Ints) -> Bools:
-        """Tell which combinations of options leave the demands possible."""
-        left = room - self.gain[chosen].sum(axis=0)
+    def list_possible(self, chosen: Ints, margin: Floats, picks: Ints) -> Bools:
+        """Return which combinations of options leave the demands possible."""
+        left = margin - self.gain[chosen].sum(axis=0)
         moved = self.direct[chosen[None, :], picks].sum(axis=1)
         return np.asarray((left + moved >= -self.slack).all(axis=1))
 
 
-def make_bounds(space: Space, way: Way, scores: Floats) -> Bounds:
-    """Give the bounds of one way to the goal, for a row with these scores."""
+def make_bounds(space: Space, demands: Demands, scores: Floats) -> Bounds:
+    """Return the bounds of one way to the objective, for a row with these scores."""
     last = space.model.layers[-1]
     direct = np.where(np.isnan(space.values), -np.inf, 0.0)[:, :, None]
-    direct = np.repeat(direct, len(way.bounds), axis=2)
+    direct = np.repeat(direct, len(demands.bounds), axis=2)
     if last.aggregation not in ("sum", "mean"):
-        unlimited = np.full(len(way.bounds), _LARGEST**2)
-        return Bounds(unlimited, direct, np.zeros((len(way.bounds), 0)), way.bounds)
-    factors = way.factors[:, last.target] * _list_weights(last)
+        unlimited = np.full(len(demands.bounds), _LARGEST**2)
+        return Bounds(unlimited, direct, np.zeros((len(demands.bounds), 0)), demands.bounds)
+    factors = demands.factors[:, last.target] * _list_weights(last)
     first = len(space.now) - len(last.source)
     now = space.now[first:]
     for c, one in enumerate(space.options):
@@ -86,12 +86,12 @@ def make_bounds(space: Space, way: Way, scores: Floats) -> Bounds:
         edges = one.edges[mine] - first
         direct[c, : len(one.values)] += (one.then[:, mine] - now[edges]) @ factors[:, edges].T
     hidden = last.source >= len(space.model.schema)
-    start = way.factors @ scores - factors[:, hidden] @ now[hidden]
-    return Bounds(start, direct, factors[:, hidden], way.bounds)
+    start = demands.factors @ scores - factors[:, hidden] @ now[hidden]
+    return Bounds(start, direct, factors[:, hidden], demands.bounds)
 
 
 def _list_weights(layer: Layer) -> Floats:
-    """Give what h of each function is multiplied by on its way into the sum."""
+    """Return what h of each function is multiplied by on its way into the sum."""
     weights = np.ones(len(layer.source)) if layer.alpha is None else layer.alpha
     if layer.aggregation != "mean":
         return weights
@@ -114,7 +114,7 @@ class Reach:
                 first += len(layer.source)
 
     def spread(self, sets: Ints) -> tuple[Floats, Floats]:
-        """Give the least and greatest h of the last layer's functions of neurons."""
+        """Return the least and greatest h of the last layer's functions of neurons."""
         ends = np.zeros((2, len(sets), 0))  # of all neurons so far
         if not self._layers:
             return ends[0], ends[1]
@@ -156,7 +156,7 @@ class _LayerReach:
         return np.asarray(np.where(np.diff(begin) > 0, sums, 0.0))
 
     def bound(self, sets: Ints, ends: Floats) -> Floats:
-        """Give the least and greatest value of the neurons, (2, sets, neurons)."""
+        """Return the least and greatest value of the neurons, (2, sets, neurons)."""
         layer = self._layer
         parts = self._now + np.stack([part[sets].sum(axis=1) for part in self._ends])
         h = _bound_functions(layer, self._deep, ends, self._n_inputs)
@@ -182,7 +182,7 @@ class _LayerReach:
 
 
 def _bound_functions(layer: Layer, edges: Ints, ends: Floats, n_inputs: int) -> Floats:
-    """Give the least and greatest h of functions of neurons."""
+    """Return the least and greatest h of functions of neurons."""
     function = get_processing(layer.processing)
     x = ends[:, :, layer.source[edges] - n_inputs]
     if layer.processing in _MONOTONE:

@@ -18,7 +18,7 @@ from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.rules.node import TRUE, Count
-from newron.rules.text import say_count
+from newron.rules.text import format_quantifier
 
 __all__ = ["Conditions", "FunctionCondition", "name_functions"]
 
@@ -63,7 +63,7 @@ class Conditions:
         """The names of all signals."""
 
     def read(self, number: int, e: int) -> FunctionCondition:
-        """Give what function e of a layer, counted from 1 on, asks."""
+        """Return what function e of a layer, counted from 1 on, asks."""
         layer = self._model.layers[number - 1]
         source = int(layer.source[e])
         if source < len(self._model.schema):
@@ -71,7 +71,7 @@ class Conditions:
         return self._read_neuron(source, float(layer.w[e, 0]), float(layer.b[e, 0]))
 
     def find_neuron(self, source: int) -> tuple[int, int] | None:
-        """Give the layer and the number of a neuron, from 1 on; None for a column."""
+        """Return the layer and the number of a neuron, from 1 on; None for a column."""
         j = source - len(self._model.schema)
         if j < 0:
             return None
@@ -97,12 +97,12 @@ class Conditions:
         low, high = int(counts[0]), int(counts[-1])
         if n == 1:
             return FunctionCondition(name if low == 1 else f"not {name}", None, n, negated=low != 1)
-        told = say_count(Count(low, high, (TRUE,) * n))
+        told = format_quantifier(Count(low, high, (TRUE,) * n))
         limit = high if low == 0 else low
         return FunctionCondition(f"{told} of {name}", float(limit), n, at_most=low == 0)
 
     def _list_values(self, source: int) -> Floats | None:
-        """Give the value of a neuron by the number of its conditions that hold."""
+        """Return the value of a neuron by the number of its conditions that hold."""
         number, neuron = self.find_neuron(source) or (1, 1)
         layer, j = self._model.layers[number - 1], neuron - 1
         if not get_processing(layer.processing).crisp or layer.alpha is not None:

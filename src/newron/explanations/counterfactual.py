@@ -1,4 +1,4 @@
-"""The smallest change of a few inputs that changes what a network says of a row.
+"""The smallest change of a few inputs that changes what a network predicts of a row.
 
 A column that steps alone read has finitely many cells, so that all changes can be looked
 at: the search is exact. Other columns are looked at on a grid, and what is found is then
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError
+from newron.explanations.objective import SearchObjective, make_objective, predict_one
 from newron.explanations.row import get_value, read_row
 from newron.explanations.search import Found, Search
 from newron.explanations.space import Space, find_decimal, make_space, measure_steps
-from newron.explanations.target import Goal, make_goal, predict_one
 from newron.formatting import format_class, format_unit, format_value
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -39,7 +39,7 @@ _NUMBERS = {1: "One change", 2: "Two changes together", 3: "Three changes togeth
 
 @dataclass(frozen=True)
 class InputChange:
-    """One input that changes: from ``old`` to ``new``; None is a gap."""
+    """One input that changes: from ``old`` to ``new``; None is a missing value."""
 
     column: str
     old: Label | None
@@ -54,7 +54,7 @@ class InputChange:
 
 @dataclass(frozen=True)
 class Change:
-    """Inputs that change together, and what the network says then.
+    """Inputs that change together, and what the network predicts then.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Change:
         The sum of the steps: of a number, how far it moves in units of the column's
         observed range; of a category, and of what was missing, 1.
     prediction : label or float
-        The class, or the amount.
+        The class, or the number.
     probability : float, optional
         Of that class.
     """
@@ -77,13 +77,13 @@ class Change:
         return " and ".join(map(str, self.steps))
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the change as plain data."""
+        """Return the change as plain data."""
         steps = [
             {"column": s.column, "old": s.old, "new": s.new, "unit": s.unit, "size": s.size}
             for s in self.steps
         ]
-        said = {"prediction": self.prediction, "probability": self.probability}
-        return {"steps": steps, "size": self.size, **said, "text": str(self)}
+        predicted = {"prediction": self.prediction, "probability": self.probability}
+        return {"steps": steps, "size": self.size, **predicted, "text": str(self)}
 
 
 class Changes(Sequence[Change]):
@@ -94,10 +94,10 @@ class Changes(Sequence[Change]):
 
     Attributes
     ----------
-    goal : str
+    objective : str
         What the changes do, in words: "make it class 0".
     exact : bool
-        Whether all values that the network tells apart were looked at, and not a grid.
+        Whether all values that the network distinguishes were looked at, and not a grid.
     complete : bool
         Whether nothing was left out. Where ``exact`` and ``complete`` hold there is no
         smaller change: none of fewer inputs, and none of as many whose size is less, but
@@ -114,7 +114,7 @@ class Changes(Sequence[Change]):
         self,
         changes: Sequence[Change],
         *,
-        goal: str,
+        objective: str,
         exact: bool,
         complete: bool,
         max_changes: int,
@@ -122,7 +122,7 @@ class Changes(Sequence[Change]):
         n_evaluated: int = 0,
     ) -> None:
         self._changes = tuple(changes)
-        self.goal = goal
+        self.objective = objective
         self.exact = exact
         self.complete = complete
         self.max_changes = max_changes
@@ -134,7 +134,7 @@ class Changes(Sequence[Change]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Change, ...]: ...
     def __getitem__(self, index: int | slice) -> Change | tuple[Change, ...]:
-        """Give one change, or some."""
+        """Return one change, or some."""
         return self._changes[index]
 
     def __len__(self) -> int:
@@ -145,41 +145,45 @@ class Changes(Sequence[Change]):
         return f"<Changes: {len(self)} found, exact={self.exact}, complete={self.complete}>"
 
     def __str__(self) -> str:
-        lines = [self._tell_found(), self._tell_certainty()] if self else [self._tell_none()]
+        lines = (
+            [self._describe_found(), self._describe_certainty()]
+            if self
+            else [self._describe_none()]
+        )
         if len(self) > 1:
-            lines.insert(1, f"Also: {'; '.join(map(self._tell_other, self[1:]))}.")
+            lines.insert(1, f"Also: {'; '.join(map(self._describe_other, self[1:]))}.")
         if self.fixed:
             lines.append(f"Held fixed: {', '.join(self.fixed)}.")
         return "\n".join(lines)
 
-    def _tell_found(self) -> str:
+    def _describe_found(self) -> str:
         first, n = self[0], len(self[0].steps)
         of_class = first.probability is not None
-        goal = f"make it {format_class(first.prediction)}" if of_class else self.goal
+        objective = f"make it {format_class(first.prediction)}" if of_class else self.objective
         head = _NUMBERS.get(n, f"{n} changes together")
-        return f"{head} would {goal}, for example {first}."
+        return f"{head} would {objective}, for example {first}."
 
-    def _tell_none(self) -> str:
+    def _describe_none(self) -> str:
         inputs = "one input" if self.max_changes == 1 else f"up to {self.max_changes} inputs"
         if self.exact and self.complete:
-            return f"No change of {inputs} within the observed ranges would {self.goal}."
+            return f"No change of {inputs} within the observed ranges would {self.objective}."
         why = "approximate" if self.complete else "not exhaustive"
-        return f"No change of {inputs} was found that would {self.goal}; the search was {why}."
+        return f"No change of {inputs} was found that would {self.objective}; the search was {why}."
 
-    def _tell_other(self, change: Change) -> str:
+    def _describe_other(self, change: Change) -> str:
         same = change.probability is None or change.prediction == self[0].prediction
         return str(change) if same else f"{change} ({format_class(change.prediction)})"
 
-    def _tell_certainty(self) -> str:
+    def _describe_certainty(self) -> str:
         if self.exact and self.complete:
             return "No smaller change exists."
         why = "approximate, over places of each range" if self.complete else "not exhaustive"
         return f"The search was {why}: a smaller change may exist."
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all changes as plain data, and how they were searched."""
+        """Return all changes as plain data, and how they were searched."""
         return {
-            "goal": self.goal,
+            "goal": self.objective,
             "changes": [change.to_dict() for change in self],
             "exact": self.exact,
             "complete": self.complete,
@@ -207,14 +211,14 @@ def find_changes(
 
     Fewest inputs first, then the smallest total; see :class:`Change` for its measure.
     Numbers stay within the observed range and become short decimals; nothing is changed
-    into a gap. What is found tells what the network computes. It is no advice.
+    into a missing value. What is found says what the network computes. It is no advice.
 
     Parameters
     ----------
     model : Model
     row : dict, Series, sequence, or table of one row
     target : label, or (low, high)
-        The class to reach; by default any other. For amounts the ends of the range to
+        The class to reach; by default any other. For regression the ends of the range to
         reach, None where it is open.
     max_changes : int, default=3
         How many inputs may change together.
@@ -267,17 +271,17 @@ def search_changes(
     if min(max_changes, limit, max_evaluations) < 1:
         raise InputError("expected max_changes, limit and max_evaluations of at least 1")
     scores = model.score_rows(values)
-    goal = make_goal(model, scores, target)
+    objective = make_objective(model, scores, target)
     held = _read_fixed(model, fixed)
     space = make_space(model, values[0], held)
-    search = Search(space, goal, scores[0], max_evaluations)
+    search = Search(space, objective, scores[0], max_evaluations)
     found = search.run(max_changes, limit)
     if not space.exact:
-        found = sorted((_refine(space, goal, one) for one in found), key=lambda one: one.size)
+        found = sorted((_refine(space, objective, one) for one in found), key=lambda one: one.size)
     changes = [_make_change(space, one) for one in found]
     return Changes(
         list({change.steps: change for change in changes}.values()),  # refined, two may meet
-        goal=goal.text,
+        objective=objective.text,
         exact=space.exact,
         complete=search.complete,
         max_changes=max_changes,
@@ -297,27 +301,27 @@ def _read_fixed(model: Model, fixed: str | Iterable[str]) -> set[int]:
 # ---- near to the row ----
 
 
-def _refine(space: Space, goal: Goal, found: Found) -> Found:
+def _refine(space: Space, objective: SearchObjective, found: Found) -> Found:
     """Move what was found on a grid as near to the row as it goes."""
     row, size = np.array(found.row), 0.0
     for one in (space.options[c] for c in found.chosen):
         i = one.column
         if one.smooth:
-            row[i] = _approach(space, goal, row, i)
+            row[i] = _approach(space, objective, row, i)
         column = space.model.schema.columns[i]
         size += float(measure_steps(column, float(space.row[i]), row[i : i + 1])[0])
-    outcome = int(goal.list_outcomes(space.model.score_rows(row[None, :]))[0])
+    outcome = int(objective.list_outcomes(space.model.score_rows(row[None, :]))[0])
     return Found(size, found.chosen, tuple(row.tolist()), outcome)
 
 
-def _approach(space: Space, goal: Goal, row: Floats, i: int) -> float:
-    """Give the value of a column nearest to its old one for which the goal stays reached."""
+def _approach(space: Space, objective: SearchObjective, row: Floats, i: int) -> float:
+    """Return the value of a column nearest to its old one for which the objective stays reached."""
     column = space.model.schema.columns[i]
 
     def reaches(values: Floats) -> Bools:
         rows = np.repeat(row[None, :], len(values), axis=0)
         rows[:, i] = values
-        return goal.is_reached(space.model.score_rows(rows))
+        return objective.is_reached(space.model.score_rows(rows))
 
     def fits(x: float) -> bool:
         return column.low <= x <= column.high and bool(reaches(np.array([x]))[0])

@@ -1,7 +1,7 @@
 """One row's way through a network: what holds, how many, by how much, and what it leads to.
 
-Everything is read from the model's arrays. Conditions on columns are told as rules tell
-them; functions that are not crisp are told by their value.
+Everything is read from the model's arrays. Conditions on columns are described as rules tell
+them; functions that are not crisp are described by their value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from newron.explanations.conditions import name_functions
 from newron.explanations.counterfactual import Changes, search_changes
 from newron.explanations.path import Part, Reader, Stage
 from newron.explanations.row import get_value, read_row
-from newron.explanations.text import tell_explanation
+from newron.explanations.text import format_explanation
 from newron.formatting import format_number, format_unit
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -24,7 +24,7 @@ from newron.rules.text import WIDTH
 
 __all__ = ["Explanation", "Part", "Stage", "explain", "name_functions"]
 
-_MOST = 8  # functions of a neuron that are told, unless asked for more
+_MAX_SHOWN = 8  # functions of a neuron that are described, by default
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Explanation:
     Parameters
     ----------
     row : dict
-        The row by columns; None is a gap.
+        The row by columns; None is a missing value.
     stages : tuple of Stage
         All neurons in the order of the layers, the scores last.
-    prediction : label, float, or dict of amounts by target
+    prediction : label, float, or dict of numbers by target
     probabilities : tuple of (label, probability)
-        Empty for amounts.
+        Empty for regression.
     changes : Changes, optional
-        The smallest changes that lead elsewhere, if they were asked for.
+        The smallest changes that lead elsewhere, if they were requested.
     notes : tuple of str
         What else should be known, such as values outside the observed range.
     """
@@ -65,7 +65,7 @@ class Explanation:
         return dict(self.probabilities).get(self.prediction) if self.probabilities else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain data, ready for JSON."""
+        """Return everything as plain data, ready for JSON."""
         return {
             "row": dict(self.row),
             "prediction": self.prediction,
@@ -77,19 +77,21 @@ class Explanation:
             "notes": list(self.notes),
         }
 
-    def to_text(self, *, most: int = _MOST, width: int = WIDTH, unicode: bool = True) -> str:
-        """Tell the way in words.
+    def to_text(
+        self, *, max_functions: int = _MAX_SHOWN, width: int = WIDTH, unicode: bool = True
+    ) -> str:
+        """Describe the way in words.
 
         Parameters
         ----------
-        most : int, default=8
+        max_functions : int, default=8
             How many functions of a neuron to tell; of the others their number.
         width : int, default=88
             How many columns there are: for short conditions side by side, and sentences.
         unicode : bool, default=True
-            False tells all signs in ASCII: ``*`` and ``o`` for what holds and what does not.
+            False says all signs in ASCII: ``*`` and ``o`` for what holds and what does not.
         """
-        return tell_explanation(self, most, width, unicode)
+        return format_explanation(self, max_functions, width, unicode)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -116,7 +118,7 @@ def explain(
         Of any kind.
     row : dict, Series, sequence, or table of one row
     target : label, or (low, high)
-        Where the changes shall lead: a class, by default any other; for amounts a range,
+        Where the changes shall lead: a class, by default any other; for regression a range,
         None at an open end, by default no changes are looked for.
     max_changes : int, default=3
         How many inputs may change together; 0 for none.
@@ -183,7 +185,7 @@ def _list_probabilities(model: Model, scores: Floats) -> tuple[tuple[Label, floa
 
 
 def _list_notes(model: Model, row: Floats) -> Iterator[str]:
-    """Tell what training has not seen, of the columns that are read."""
+    """Describe what training has not seen, of the columns that are read."""
     read = {int(s) for layer in model.layers for s in layer.source}
     for i, column in enumerate(model.schema.columns):
         if i not in read:

@@ -48,7 +48,7 @@ class Influence:
     name : str
         The column; of a function its condition, or what it reads.
     value : float
-        The measure that :class:`Importance` tells.
+        The measure that :class:`Importance` says.
     std : float, optional
         The standard deviation over the repeats; None where nothing is repeated.
     layer, neuron, function : int, optional
@@ -86,7 +86,7 @@ class Importance(Sequence[Influence]):
         kind: Kind,
         measure: str,
         n_rows: int,
-        shares: bool,
+        percent: bool,
         baseline: float | None = None,
         functions: Sequence[Influence] = (),
     ) -> None:
@@ -96,14 +96,14 @@ class Importance(Sequence[Influence]):
         self.n_rows = n_rows
         self.baseline = baseline
         self.functions = tuple(functions)
-        self._shares = shares
+        self._percent = percent
 
     @overload
     def __getitem__(self, index: int) -> Influence: ...
     @overload
     def __getitem__(self, index: slice) -> tuple[Influence, ...]: ...
     def __getitem__(self, index: int | slice) -> Influence | tuple[Influence, ...]:
-        """Give one input, or some."""
+        """Return one input, or some."""
         return self._inputs[index]
 
     def __len__(self) -> int:
@@ -111,14 +111,14 @@ class Importance(Sequence[Influence]):
         return len(self._inputs)
 
     def of(self, name: str) -> Influence:
-        """Give the input of this name."""
+        """Return the input of this name."""
         for influence in self:
             if influence.name == name:
                 return influence
         raise InputError(f"expected the name of an input, got {name!r}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain data."""
+        """Return everything as plain data."""
         return {
             "kind": self.kind,
             "measure": self.measure,
@@ -129,7 +129,7 @@ class Importance(Sequence[Influence]):
         }
 
     def to_frame(self, *, functions: bool = False) -> pd.DataFrame:
-        """Give a data frame of pandas: a row for each input, or for each function."""
+        """Return a data frame of pandas: a row for each input, or for each function."""
         try:
             import pandas as pd
         except ImportError:
@@ -150,10 +150,10 @@ class Importance(Sequence[Influence]):
         return self.to_text()
 
     def to_text(self, *, functions: bool = False, unicode: bool = True) -> str:
-        """Tell all inputs in a table, or all functions; without ``unicode`` in ASCII."""
+        """Describe all inputs in a table, or all functions; without ``unicode`` in ASCII."""
         shown = sorted(self.functions, key=_get_size) if functions else self._inputs
         most = max((one.value for one in shown), default=0.0)
-        rows = [self._tell_row(one, most, unicode) for one in shown]
+        rows = [self._format_row(one, most, unicode) for one in shown]
         widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
         lines = [
             f"{_INDENT}{name.ljust(widths[0])}  {value.rjust(widths[1])}  {bar}".rstrip()
@@ -163,18 +163,18 @@ class Importance(Sequence[Influence]):
         text = "\n".join([head, *lines])
         return text if unicode else to_ascii(text)
 
-    def _tell_row(self, influence: Influence, most: float, unicode: bool) -> tuple[str, str, str]:
+    def _format_row(self, influence: Influence, most: float, unicode: bool) -> tuple[str, str, str]:
         length = round(_BAR * influence.value / most) if most > 0.0 else 0
-        told = self._tell_number(influence.value)
+        text_ = self._format_value(influence.value)
         if influence.std is not None:
-            told = f"{told} ± {self._tell_number(influence.std)}"
+            text_ = f"{text_} ± {self._format_value(influence.std)}"
         name = influence.name
         if influence.layer is not None:
             name = f"{influence.layer}.{influence.neuron}  {name}"
-        return name if unicode else to_ascii(name), told, "━" * max(length, 0)
+        return name if unicode else to_ascii(name), text_, "━" * max(length, 0)
 
-    def _tell_number(self, value: float) -> str:
-        return format_percent(value, 1, limits=False) if self._shares else format_rounded(value)
+    def _format_value(self, value: float) -> str:
+        return format_percent(value, 1, limits=False) if self._percent else format_rounded(value)
 
 
 def _get_size(influence: Influence) -> float:
@@ -202,11 +202,11 @@ def measure_importance(
     X : table
         Rows as for ``model.predict``.
     y : array of shape (rows,) or (rows, targets), optional
-        What is right. Without it, permutation takes what the network says: then it tells
+        What is right. Without it, permutation takes what the network predicts: then it says
         how many decisions change.
     kind : {"permutation", "drop"}
-        Permutation: the accuracy (for amounts R²) that is lost when an input is shuffled
-        among the rows. Drop: the share of rows whose class changes (for amounts the mean
+        Permutation: the accuracy (for regression R²) that is lost when an input is shuffled
+        among the rows. Drop: the fraction of rows whose class changes (for regression the mean
         difference) when all functions that read an input are held constant; and the same
         for every function by itself. A crisp function is held at its more frequent value,
         any other at its mean over the rows.
@@ -244,7 +244,7 @@ def measure_importance(
 
 
 def _find_read(model: Model) -> set[int]:
-    """Give the columns that a function reads."""
+    """Return the columns that a function reads."""
     return {int(s) for layer in model.layers for s in layer.source if s < len(model.schema)}
 
 
@@ -254,31 +254,31 @@ def _find_read(model: Model) -> set[int]:
 def _permute(
     model: Model, rows: Floats, y: ArrayLike | None, n_repeats: int, rng: np.random.Generator
 ) -> Importance:
-    wanted = _read_target(model.output, y, model.score_rows(rows))
-    baseline = _score(model.output, model.score_rows(rows), wanted)
+    target = _read_target(model.output, y, model.score_rows(rows))
+    baseline = _score(model.output, model.score_rows(rows), target)
     orders = [rng.permutation(len(rows)) for _ in range(n_repeats)]
     read, inputs = _find_read(model), []
     for i, name in enumerate(model.schema.names):
         lost = [0.0]
         if i in read:
             lost = [
-                baseline - _score(model.output, model.score_rows(shuffled), wanted)
+                baseline - _score(model.output, model.score_rows(shuffled), target)
                 for shuffled in _shuffle(rows, i, orders)
             ]
-        with np.errstate(over="ignore", invalid="ignore"):  # R² of amounts beyond all bounds
+        with np.errstate(over="ignore", invalid="ignore"):  # R² of numbers beyond all bounds
             inputs.append(Influence(name, float(np.mean(lost)), float(np.std(lost))))
     return Importance(
         inputs,
         kind="permutation",
-        measure=_tell_permutation(model.output, baseline, len(rows), n_repeats, y is None),
+        measure=_describe_permutation(model.output, baseline, len(rows), n_repeats, y is None),
         n_rows=len(rows),
-        shares=isinstance(model.output, Classes),
+        percent=isinstance(model.output, Classes),
         baseline=baseline,
     )
 
 
 def _shuffle(rows: Floats, i: int, orders: Sequence[NDArray[np.intp]]) -> Iterator[Floats]:
-    """Give the rows with one column in other orders."""
+    """Return the rows with one column in other orders."""
     shuffled = rows.copy()
     for order in orders:
         shuffled[:, i] = rows[order, i]
@@ -286,7 +286,7 @@ def _shuffle(rows: Floats, i: int, orders: Sequence[NDArray[np.intp]]) -> Iterat
 
 
 def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray[Any]:
-    """Give the numbers of the right classes, or the right amounts."""
+    """Return the numbers of the right classes, or the right numbers."""
     if isinstance(output, Classes):
         return output.choose(scores) if y is None else number_classes(output, y, len(scores))
     if y is None:
@@ -305,7 +305,7 @@ def _score(output: Output, scores: Floats, truth: NDArray[Any]) -> float:
     return score_r2(truth, scores)
 
 
-def _tell_permutation(
+def _describe_permutation(
     output: Output, baseline: float, n_rows: int, n_repeats: int, own: bool
 ) -> str:
     times = "once" if n_repeats == 1 else f"{n_repeats} times"
@@ -327,7 +327,7 @@ def _tell_permutation(
 
 
 def _drop(model: Model, rows: Floats) -> Importance:
-    places = [(k, e) for k, layer in enumerate(model.layers) for e in range(len(layer.source))]
+    positions = [(k, e) for k, layer in enumerate(model.layers) for e in range(len(layer.source))]
     held = _find_constants(model, rows)
     before = model.score_rows(rows)
     wider = np.concatenate([rows, np.zeros((len(rows), 1))], axis=1)
@@ -346,24 +346,24 @@ def _drop(model: Model, rows: Floats) -> Importance:
             int(model.layers[k].target[e]) + 1,
             e,
         )
-        for k, e in places
+        for k, e in positions
     ]
     inputs = []
     for i, name in enumerate(model.schema.names):
-        mine = {(k, e): held[k, e] for k, e in places if model.layers[k].source[e] == i}
+        mine = {(k, e): held[k, e] for k, e in positions if model.layers[k].source[e] == i}
         inputs.append(Influence(name, compare(mine) if mine else 0.0))
     return Importance(
         inputs,
         kind="drop",
-        measure=_tell_drop(model.output, len(rows)),
+        measure=_describe_drop(model.output, len(rows)),
         n_rows=len(rows),
-        shares=isinstance(model.output, Classes),
+        percent=isinstance(model.output, Classes),
         functions=functions,
     )
 
 
 def _find_constants(model: Model, rows: Floats) -> dict[tuple[int, int], float]:
-    """Give the value at which each function is held: its mean, or its more frequent one."""
+    """Return the value at which each function is held: its mean, or its more frequent one."""
     constants = {}
     for k, (layer, h) in enumerate(zip(model.layers, open_layers(model)(rows), strict=True)):
         function = get_processing(layer.processing)
@@ -375,16 +375,16 @@ def _find_constants(model: Model, rows: Floats) -> dict[tuple[int, int], float]:
 
 
 def _compare(output: Output, before: Floats, after: Floats) -> float:
-    """Give the share of rows whose class differs, or the mean difference of the amounts."""
+    """Return the fraction of rows whose class differs, or the mean difference of the numbers."""
     if isinstance(output, Classes):
         return float(np.mean(output.choose(before) != output.choose(after)))
     return float(np.abs(before - after).mean())
 
 
 def hold_functions(model: Model, constants: Mapping[tuple[int, int], float]) -> Model:
-    """Give the model with some functions held constant.
+    """Return the model with some functions held constant.
 
-    Functions are told by the place of their layer and their own in it, from 0 on. They then
+    Functions are described by the position of their layer and their own in it, from 0 on. They then
     read one more column, the last: a single category, 0 in all rows. So everything else
     stays as it was, whatever aggregates them.
     """
@@ -411,7 +411,7 @@ def _hold_layer(layer: Layer, n: int, constants: Mapping[int, float]) -> Layer:
     return layer.replace(source=source, rank=rank, missing=missing, levels=levels)
 
 
-def _tell_drop(output: Output, n_rows: int) -> str:
+def _describe_drop(output: Output, n_rows: int) -> str:
     rows = format_count(n_rows, "row", separator="")
     if isinstance(output, Classes):
         return f"Share of {rows} whose class changes when an input is held constant"

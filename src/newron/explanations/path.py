@@ -19,7 +19,7 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Label, Targets
 from newron.model.processing import get_processing
-from newron.rules.circuit import tell_exactly
+from newron.rules.circuit import to_fraction
 
 __all__ = ["Part", "Reader", "Stage", "subtract"]
 
@@ -37,7 +37,7 @@ class Part:
     source : str
         What it reads: a column, or "neuron 1.2".
     value : label, number or None
-        What it reads there; of a neuron that counts, how many hold; None is a gap.
+        What it reads there; of a neuron that counts, how many hold; None is a missing value.
     h : float
         The value of the function.
     weight : float, optional
@@ -179,7 +179,7 @@ class Reader:
         self._counts: dict[int, int] = {}  # by signal, how many conditions hold
 
     def read_stages(self) -> Iterator[Stage]:
-        """Give all neurons in the order of the layers."""
+        """Return all neurons in the order of the layers."""
         n_signals = len(self._model.schema)
         for number, layer in enumerate(self._model.layers, 1):
             names = self._conditions.names[n_signals : n_signals + layer.n_neurons]
@@ -230,22 +230,22 @@ class Reader:
             return self._evaluate(part, self._conditions.read(number, e), source)
         return part
 
-    def _evaluate(self, part: Part, asked: FunctionCondition, source: int) -> Part:
+    def _evaluate(self, part: Part, found: FunctionCondition, source: int) -> Part:
         """Add whether a condition holds, and by how much."""
-        value = part.value if asked.counted is None else self._counts[source]
+        value = part.value if found.counted is None else self._counts[source]
         margin = None
-        if asked.limit is not None and isinstance(value, float | int):
-            margin = subtract(float(value), asked.limit)
+        if found.limit is not None and isinstance(value, float | int):
+            margin = subtract(float(value), found.limit)
         return replace(
             part,
             value=value,
             holds=part.h == 1.0,
-            condition=asked.text,
-            limit=asked.limit,
+            condition=found.text,
+            limit=found.limit,
             margin=margin,
-            counted=asked.counted,
-            at_most=asked.at_most,
-            by_value=asked.by_value,
+            counted=found.counted,
+            at_most=found.at_most,
+            by_value=found.by_value,
         )
 
 
@@ -255,7 +255,7 @@ def subtract(a: float, b: float) -> float:
 
 
 def _read_neurons(model: Model, row: Floats) -> list[float]:
-    """Give the values of all hidden neurons."""
+    """Return the values of all hidden neurons."""
     first = len(model.schema)
     n = sum(layer.n_neurons for layer in model.layers[:-1])
     if not n:
@@ -269,7 +269,7 @@ def _read_neurons(model: Model, row: Floats) -> list[float]:
 
 def _aggregate(aggregation: str, parts: Sequence[float]) -> float:
     if aggregation in ("sum", "mean"):
-        return float(sum(map(tell_exactly, parts), Fraction(0)))
+        return float(sum(map(to_fraction, parts), Fraction(0)))
     if aggregation == "product":
         return math.prod(parts)
     least = min if aggregation == "min" else max

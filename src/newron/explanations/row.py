@@ -42,7 +42,7 @@ def read_row(model: Model, row: Any) -> Floats:
 
 
 def _is_flat(row: Any) -> bool:
-    """Tell whether this is a sequence of values, and not of rows."""
+    """Return whether this is a sequence of values, and not of rows."""
     table = hasattr(row, "columns") or isinstance(row, EncodedTable)
     if table or not hasattr(row, "__len__") or np.ndim(row) == 0:
         return False
@@ -50,7 +50,7 @@ def _is_flat(row: Any) -> bool:
 
 
 def _find_names(row: Any) -> Mapping[str, Any] | None:
-    """Give the values by name, if the row has names."""
+    """Return the values by name, if the row has names."""
     if isinstance(row, Mapping):
         return row
     if hasattr(row, "index") and hasattr(row, "to_dict") and not hasattr(row, "columns"):
@@ -73,7 +73,7 @@ def _arrange(named: Mapping[str, Any], model: Model) -> NDArray[Any]:
 
 
 def get_value(column: Column, x: float) -> Label | None:
-    """Give a number of a row as people know it: a label, a number, or None for a gap."""
+    """Return a value as people know it: a label, a number, or None for a missing value."""
     if column.categories is not None:
         known = 0.0 <= x < len(column.categories)
         return column.categories[int(x)] if known else None
@@ -81,7 +81,7 @@ def get_value(column: Column, x: float) -> Label | None:
 
 
 def open_layers(model: Model) -> Callable[[Floats], list[Floats]]:
-    """Give what evaluates every function: for rows, an array (rows, functions) a layer."""
+    """Return what evaluates every function: for rows, an array (rows, functions) a layer."""
     sizes = [len(layer.source) for layer in model.layers]
     probes = [_open_layer(model, layer) for layer in model.layers]
 
@@ -92,7 +92,7 @@ def open_layers(model: Model) -> Callable[[Floats], list[Floats]]:
 
 
 def _open_layer(model: Model, layer: Layer) -> Model:
-    """Give a model whose amounts are h of each function of a layer, by a neuron for each."""
+    """Return a model whose numbers are h of each function of a layer, by a neuron for each."""
     n = len(layer.source)
     probe = layer.replace(
         aggregation="sum",

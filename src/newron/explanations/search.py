@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.explanations.bounds import Bounds, Reach, make_bounds
+from newron.explanations.objective import SearchObjective
 from newron.explanations.space import Space
-from newron.explanations.target import Goal
 from newron.model.arithmetic import Floats
 
 __all__ = ["Found", "Search"]
 
 Ints = NDArray[np.intp]
 
-_THIN = (50, 24, 12, 6, 3)  # places that are left of a grid where there are too many
-_MOST_SETS = 2_000_000
-_MOST_TOGETHER = 2_000_000  # combinations of one set
+_THIN = (50, 24, 12, 6, 3)  # positions that are left of a grid where there are too many
+_MAX_SETS = 2_000_000
+_MAX_TOGETHER = 2_000_000  # combinations of one set
 _BLOCK = 2048  # sets of columns that are bounded together
 _SOME = 64  # sets of columns whose options are combined together
 _BATCH = 4096  # rows that are evaluated together
@@ -30,7 +30,7 @@ _BATCH = 4096  # rows that are evaluated together
 
 @dataclass(frozen=True)
 class Found:
-    """Columns that change, by their places among the options, and the row then."""
+    """Columns that change, by their positions among the options, and the row then."""
 
     size: float
     chosen: tuple[int, ...]
@@ -43,7 +43,7 @@ class Search:
     """Looks for changes, fewest columns first, and remembers how far it came."""
 
     space: Space
-    goal: Goal
+    objective: SearchObjective
     scores: Floats
     budget: int
     n_evaluated: int = 0
@@ -52,14 +52,16 @@ class Search:
 
     @cached_property
     def _bounds(self) -> list[Bounds]:
-        return [make_bounds(self.space, way, self.scores) for way in self.goal.ways]
+        return [
+            make_bounds(self.space, demands, self.scores) for demands in self.objective.alternatives
+        ]
 
     @cached_property
     def _reach(self) -> Reach:
         return Reach(self.space)
 
     def run(self, max_changes: int, limit: int) -> list[Found]:
-        """Give the smallest changes, sorted."""
+        """Return the smallest changes, sorted."""
         for k in range(1, min(max_changes, len(self.space.options)) + 1):
             self._search_sets(k, limit)
             if self.best:
@@ -76,7 +78,7 @@ class Search:
         least = np.concatenate(parts)
         order = np.argsort(least, kind="stable")[: int(np.isfinite(least).sum())]
         waiting: list[tuple[Ints, Ints]] = []
-        for s, one in enumerate(self._pick_options(sets[order], self._count_places(k)), 1):
+        for s, one in enumerate(self._pick_options(sets[order], self._count_values(k)), 1):
             waiting.append(one)
             if s < len(order) and sum(len(picks) for _, picks in waiting) < _BATCH:
                 continue
@@ -90,32 +92,32 @@ class Search:
                 return
 
     def _list_sets(self, k: int) -> Ints:
-        """Give all sets of k columns, or those of the columns that gain most."""
+        """Return all sets of k columns, or those of the columns that gain most."""
         n = len(self.space.options)
         chosen = np.arange(n)
-        if math.comb(n, k) > _MOST_SETS:
+        if math.comb(n, k) > _MAX_SETS:
             self.complete = False
-            while math.comb(n, k) > _MOST_SETS:
+            while math.comb(n, k) > _MAX_SETS:
                 n -= 1
             gain = np.sum([np.maximum(b.gain, 0.0).sum(axis=1) for b in self._bounds], axis=0)
             chosen = np.sort(np.argsort(-gain, kind="stable")[:n])
         return chosen[np.array(list(combinations(range(n), k)), np.intp)]
 
     def _bound_sizes(self, sets: Ints) -> Floats:
-        """Give the least size that a change of each set can have; infinite if none reaches."""
+        """Return the least size that a change of each set can have; infinite if none reaches."""
         reach = self._reach.spread(sets)
         least = np.full(len(sets), np.inf)
         for bounds in self._bounds:
-            room = bounds.list_room(sets, reach)
+            margin = bounds.list_slack(sets, reach)
             size = np.zeros(len(sets))
             for p in range(sets.shape[1]):
-                useful = bounds.list_useful(sets, room, p)
+                useful = bounds.list_useful(sets, margin, p)
                 size += np.where(useful, self.space.costs[sets[:, p]], np.inf).min(axis=1)
             least = np.minimum(least, size)
         return least
 
-    def _count_places(self, k: int) -> int:
-        """Give how many places of each column to look at, where a grid has too many."""
+    def _count_values(self, k: int) -> int:
+        """Return how many positions of each column to look at, where a grid has too many."""
         counts = [len(one.values) for one in self.space.options]
         if self.space.exact or len(self.space.model.layers) == 1:
             return max(counts)
@@ -125,23 +127,23 @@ class Search:
         return _THIN[-1]
 
     def _pick_options(self, sets: Ints, most: int) -> Iterator[tuple[Ints, Ints]]:
-        """Give each set, and the combinations of its options that bounds leave possible."""
+        """Return each set, and the combinations of its options that bounds leave possible."""
         for first in range(0, len(sets), _SOME):
             block = sets[first : first + _SOME]
             reach = self._reach.spread(block)
-            pairs = [(bounds, bounds.list_room(block, reach)) for bounds in self._bounds]
+            pairs = [(bounds, bounds.list_slack(block, reach)) for bounds in self._bounds]
             useful = [
-                np.any([bounds.list_useful(block, room, p) for bounds, room in pairs], axis=0)
+                np.any([bounds.list_useful(block, margin, p) for bounds, margin in pairs], axis=0)
                 for p in range(sets.shape[1])
             ]
             for s, chosen in enumerate(block):
                 picks = self._combine([_thin(np.flatnonzero(mask[s]), most) for mask in useful])
-                possible = [b.list_possible(chosen, room[s], picks) for b, room in pairs]
+                possible = [b.list_possible(chosen, margin[s], picks) for b, margin in pairs]
                 yield chosen, picks[np.any(possible, axis=0)]
 
     def _combine(self, lists: list[Ints]) -> Ints:
-        """Give all combinations, (combinations, columns)."""
-        while math.prod(map(len, lists)) > _MOST_TOGETHER:
+        """Return all combinations, (combinations, columns)."""
+        while math.prod(map(len, lists)) > _MAX_TOGETHER:
             self.complete = False
             longest = max(range(len(lists)), key=lambda p: len(lists[p]))
             lists[longest] = lists[longest][: len(lists[longest]) // 2]
@@ -159,20 +161,20 @@ class Search:
             owner, rows, costs = owner[nearest], rows[nearest], costs[nearest]
         self.n_evaluated += len(rows)
         scores = self.space.model.score_rows(rows)
-        outcomes = self.goal.list_outcomes(scores)
-        for r in np.flatnonzero(self.goal.is_reached(scores)).tolist():
+        outcomes = self.objective.list_outcomes(scores)
+        for r in np.flatnonzero(self.objective.is_reached(scores)).tolist():
             key = tuple(waiting[owner[r]][0].tolist()), int(outcomes[r])
             if key not in self.best or costs[r] < self.best[key].size:
                 self.best[key] = Found(float(costs[r]), key[0], tuple(rows[r].tolist()), key[1])
 
 
 def _count_picks(counts: Iterable[int], k: int) -> int:
-    """Give how many ways there are to pick k columns and one option of each."""
-    ways = [1] + [0] * k
+    """Return how many ways there are to pick k columns and one option of each."""
+    alternatives = [1] + [0] * k
     for count in counts:
         for j in range(k, 0, -1):
-            ways[j] += ways[j - 1] * count
-    return ways[k]
+            alternatives[j] += alternatives[j - 1] * count
+    return alternatives[k]
 
 
 def _thin(options: Ints, n: int) -> Ints:

@@ -29,7 +29,7 @@ Ints = NDArray[np.intp]
 
 _CLOSE = 0.025  # of the range: how much further than needed a short decimal may lie
 _GRID = 50  # steps of a range that is searched on a grid
-_AROUND = np.array([-4.0, 0.0, 4.0])  # places beside the b of a smooth function, by 1 / w
+_AROUND = np.array([-4.0, 0.0, 4.0])  # positions beside the b of a smooth function, by 1 / w
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Space:
-    """A row and its options; places of columns are those among the options."""
+    """A row and its options; positions of columns are those among the options."""
 
     model: Model
     row: Floats
@@ -65,7 +65,7 @@ class Space:
         return _pad([one.costs for one in self.options], np.inf)
 
     def make_rows(self, chosen: Ints, picks: Ints) -> Floats:
-        """Give rows with the picked options of the chosen columns."""
+        """Return rows with the picked options of the chosen columns."""
         rows = np.repeat(self.row[None, :], len(picks), axis=0)
         for p, c in enumerate(chosen):
             rows[:, self.options[c].column] = self.values[c, picks[:, p]]
@@ -80,7 +80,7 @@ def _pad(parts: Sequence[Floats], filler: float) -> Floats:
 
 
 def make_space(model: Model, row: Floats, fixed: set[int]) -> Space:
-    """Give the options of all columns that are read and not fixed."""
+    """Return the options of all columns that are read and not fixed."""
     source = np.concatenate([layer.source for layer in model.layers])
     axes = make_axes(model.schema, find_boundaries(model))
     read = [i for i in range(len(axes)) if i not in fixed and (source == i).any()]
@@ -104,7 +104,7 @@ def make_space(model: Model, row: Floats, fixed: set[int]) -> Space:
 
 
 def _is_crisp(model: Model, column: int) -> bool:
-    """Tell whether steps alone read a column, on its own scale."""
+    """Return whether steps alone read a column, on its own scale."""
     for layer in model.layers:
         mine = layer.source == column
         crisp = get_processing(layer.processing).crisp and not layer.rank_flags[mine].any()
@@ -114,7 +114,7 @@ def _is_crisp(model: Model, column: int) -> bool:
 
 
 def _drop_same(h: Floats, now: Floats, smooth: bool) -> list[int]:
-    """Give the options that differ from the row and, for steps, from nearer options."""
+    """Return the options that differ from the row and, for steps, from nearer options."""
     seen = {now.tobytes()}
     kept = []
     for k, values in enumerate(h):
@@ -126,7 +126,7 @@ def _drop_same(h: Floats, now: Floats, smooth: bool) -> list[int]:
 
 
 def measure_steps(column: Column, old: float, new: Floats) -> Floats:
-    """Give how large steps from the old value to new ones are."""
+    """Return how large steps from the old value to new ones are."""
     width = column.high - column.low
     if column.categories is not None or math.isnan(old) or not width > 0.0:
         return np.where(new == old, 0.0, 1.0)
@@ -135,7 +135,7 @@ def measure_steps(column: Column, old: float, new: Floats) -> Floats:
 
 
 def _enter_cells(axis: Axis, old: float) -> Iterator[float]:
-    """Give a value of every cell: a short decimal near the old one; never a gap."""
+    """Return a value of every cell: a short decimal near the old one; never a missing value."""
     if axis.listed:
         yield from axis.representatives[: axis.n_values].tolist()
         return
@@ -152,7 +152,7 @@ def _is_between(first: float, last: float, x: float) -> bool:
 
 
 def _make_grid(model: Model, i: int) -> Floats:
-    """Give places over the observed range, and some where smooth functions are steep."""
+    """Return positions over the observed range, and some where smooth functions are steep."""
     column = model.schema.columns[i]
     places = [np.linspace(column.low, column.high, _GRID + 1)]
     for layer in model.layers:
@@ -169,7 +169,7 @@ def _make_grid(model: Model, i: int) -> Floats:
 
 
 def find_decimal(edge: float, old: float, column: Column, fits: Callable[[float], bool]) -> float:
-    """Give the shortest decimal that fits, at an edge or a little further from the old value.
+    """Return the shortest decimal that fits, at an edge or a little further from the old value.
 
     It has no more decimals than the old value where that is possible.
     """
@@ -185,7 +185,7 @@ def find_decimal(edge: float, old: float, column: Column, fits: Callable[[float]
 
 
 def _find_start(old: float, width: float) -> int:
-    """Give the power of ten from which on to look for a short decimal."""
+    """Return the power of ten from which on to look for a short decimal."""
     fine = min(0, math.floor(math.log10(0.01 * width))) if width > 0.0 else 0
     if math.isnan(old):
         return fine

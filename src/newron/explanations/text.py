@@ -20,16 +20,18 @@ from newron.formatting import (
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
 
-__all__ = ["tell_explanation"]
+__all__ = ["format_explanation"]
 
-_MOST_NESTED = 4  # functions of a neuron that is told where it is read
-_MOST_CLASSES = 3  # whose scores are all told function by function
+_MAX_NESTED = 4  # functions of a neuron that is described where it is read
+_MAX_CLASSES = 3  # whose scores are all described function by function
 _INDENT = "    "
 
 
-def tell_explanation(explanation: Explanation, most: int, width: int, unicode: bool) -> str:
-    """Tell an explanation in words; see :meth:`Explanation.to_text`."""
-    lines = _Teller(explanation, most, width, unicode).tell()
+def format_explanation(
+    explanation: Explanation, max_functions: int, width: int, unicode: bool
+) -> str:
+    """Describe an explanation in words; see :meth:`Explanation.to_text`."""
+    lines = _Formatter(explanation, max_functions, width, unicode).list_lines()
     more = [] if explanation.changes is None else str(explanation.changes).splitlines()
     wrapped = [_wrap(line, width) for line in [*more, *explanation.notes]]
     text = "\n".join([*lines, *([""] if wrapped else []), *wrapped])
@@ -54,12 +56,14 @@ class _Line:
     below: list[str]
 
 
-class _Teller:
+class _Formatter:
     """Tells an explanation line by line; only the neurons that are named."""
 
-    def __init__(self, explanation: Explanation, most: int, width: int, unicode: bool) -> None:
-        self._told = explanation
-        self._most = most
+    def __init__(
+        self, explanation: Explanation, max_functions: int, width: int, unicode: bool
+    ) -> None:
+        self._explanation = explanation
+        self._max_shown = max_functions
         self._width = width
         self._unicode = unicode
         self._stages = {(stage.layer, stage.neuron): stage for stage in explanation.stages}
@@ -69,32 +73,32 @@ class _Teller:
         crisp = all(stage.n_holding is not None for stage in explanation.stages)
         self._digits = 6 if crisp else 4
 
-    def tell(self) -> list[str]:
-        """Give all lines, neurons before those that read them."""
-        end = [line for stage in self._choose_scores() for line in self._tell_stage(stage)]
+    def list_lines(self) -> list[str]:
+        """Return all lines, neurons before those that read them."""
+        end = [line for stage in self._choose_scores() for line in self._list_stage(stage)]
         blocks: dict[tuple[int, int], list[str]] = {}
-        for place in self._named:  # grows while neurons are told that name others
-            if place not in blocks:
-                blocks[place] = self._tell_stage(self._stages[place])
-        lines = [line for place in sorted(blocks) for line in blocks[place]]
-        return [*lines, *end, *self._tell_decision()]
+        for where in self._named:  # grows while neurons are described that name others
+            if where not in blocks:
+                blocks[where] = self._list_stage(self._stages[where])
+        lines = [line for where in sorted(blocks) for line in blocks[where]]
+        return [*lines, *end, *self._format_decision()]
 
     def _choose_scores(self) -> list[Stage]:
-        """Give the scores that are told function by function: all, or the two highest."""
-        scores = list(self._told.scores)
-        if not self._told.probabilities or len(scores) <= _MOST_CLASSES:
+        """Return the scores that are described function by function: all, or the two highest."""
+        scores = list(self._explanation.scores)
+        if not self._explanation.probabilities or len(scores) <= _MAX_CLASSES:
             return scores
         best = sorted(scores, key=lambda stage: -stage.value)[:2]
         return [stage for stage in scores if stage in best]
 
     # ---- the end ----
 
-    def _tell_decision(self) -> list[str]:
-        told, scores = self._told, self._told.scores
-        if not told.probabilities:
+    def _format_decision(self) -> list[str]:
+        parts_, scores = self._explanation, self._explanation.scores
+        if not parts_.probabilities:
             return []
-        probability = format_probability(told.probability or 0.0)
-        said = f"→ {format_class(told.prediction)} (probability {probability})"
+        probability = format_probability(parts_.probability or 0.0)
+        said = f"→ {format_class(parts_.prediction)} (probability {probability})"
         if len(scores) == 1:
             stage = scores[0]
             what = stage.aggregation if stage.aggregation in ("sum", "mean") else "score"
@@ -105,52 +109,52 @@ class _Teller:
         order = sorted(range(len(scores)), key=lambda k: -scores[k].value)
         ahead = subtract(scores[order[0]].value, scores[order[1]].value)
         gap = f"{format_rounded(ahead, self._digits)} ahead of" if ahead else "before its equal"
-        return [f"{said}, {gap} {format_class(told.probabilities[order[1]][0])}"]
+        return [f"{said}, {gap} {format_class(parts_.probabilities[order[1]][0])}"]
 
     # ---- neurons ----
 
-    def _tell_stage(self, stage: Stage) -> list[str]:
-        lines = [self._tell_head(stage), *self._tell_parts(stage, _INDENT)]
-        # The centre of the only score of two classes is told as the limit of the sum.
-        limits = len(self._told.probabilities) == 2 and stage in self._told.scores
+    def _list_stage(self, stage: Stage) -> list[str]:
+        lines = [self._format_heading(stage), *self._list_parts(stage, _INDENT)]
+        # The centre of the only score of two classes is described as the limit of the sum.
+        limits = len(self._explanation.probabilities) == 2 and stage in self._explanation.scores
         if stage.centre and not limits and not _is_count(stage):
             lines.append(f"{_INDENT}less {format_rounded(stage.centre, self._digits)}")
         return lines
 
-    def _tell_head(self, stage: Stage) -> str:
+    def _format_heading(self, stage: Stage) -> str:
         n, held = len(stage.parts), stage.n_holding
-        if stage in self._told.scores and len(self._told.probabilities) == 2:
+        if stage in self._explanation.scores and len(self._explanation.probabilities) == 2:
             return stage.name
-        if stage in self._told.scores or not _is_count(stage):
+        if stage in self._explanation.scores or not _is_count(stage):
             return f"{stage.name} = {format_rounded(stage.value, self._digits)}"
         if n == 1:
             return f"{stage.name}: {'holds' if held else 'does not hold'}"
         return f"{stage.name}: {held} of {n} hold"
 
-    def _tell_parts(self, stage: Stage, indent: str) -> list[str]:
-        side_by_side = self._tell_side_by_side(stage, indent)
+    def _list_parts(self, stage: Stage, indent: str) -> list[str]:
+        side_by_side = self._format_side_by_side(stage, indent)
         if side_by_side:
             return side_by_side
         groups = self._group(stage)
-        shown = groups[: self._most] if len(groups) > self._most + 1 else groups
+        shown = groups[: self._max_shown] if len(groups) > self._max_shown + 1 else groups
         crisp = stage.n_holding is not None
-        tell = self._tell_condition if crisp else self._tell_curve
-        lines = [tell(group, stage, indent) for group in shown]
+        list_lines = self._format_condition if crisp else self._format_curve
+        lines = [list_lines(group, stage, indent) for group in shown]
         rest = [part for group in groups[len(shown) :] for part in group]
-        return [*_line_up(lines, indent), *self._tell_rest(stage, rest, indent)]
+        return [*_line_up(lines, indent), *self._format_rest(stage, rest, indent)]
 
     def _group(self, stage: Stage) -> list[list[Part]]:
-        """Give conditions one by one, curves by what they read; the strongest first."""
+        """Return conditions one by one, curves by what they read; the strongest first."""
         groups: dict[Any, list[Part]] = {}
         for part in stage.parts:
             key = part.function if part.holds is not None else (part.source, part.origin)
             groups.setdefault(key, []).append(part)
-        if _is_count(stage) and len(groups) <= self._most + 1:
+        if _is_count(stage) and len(groups) <= self._max_shown + 1:
             return list(groups.values())
         return sorted(groups.values(), key=_measure_strength)
 
-    def _tell_side_by_side(self, stage: Stage, indent: str) -> list[str]:
-        """Tell short conditions in a line, and below them what is; nothing if that is long."""
+    def _format_side_by_side(self, stage: Stage, indent: str) -> list[str]:
+        """Describe short conditions in a line, and below them what is; nothing if that is long."""
         parts = stage.parts
         short = all(part.origin is None and "," not in part.reading for part in parts)
         if len(parts) < 2 or not short or not _is_count(stage):
@@ -163,7 +167,7 @@ class _Teller:
         rows = [[x.ljust(n) for x, n in zip(row, widths, strict=True)] for row in (top, below)]
         return [(indent + "".join(row)).rstrip() for row in rows]
 
-    def _tell_condition(self, group: Sequence[Part], stage: Stage, indent: str) -> _Line:
+    def _format_condition(self, group: Sequence[Part], stage: Stage, indent: str) -> _Line:
         part = group[0]
         cells = [f"{_mark(part)} {part.condition}"]
         if not _is_count(stage):
@@ -174,8 +178,8 @@ class _Teller:
         cells.append(f"is {part.reading}" if part.origin is None else part.reading)
         return _Line([self._plain(cell) for cell in cells], self._look_below(part, indent))
 
-    def _tell_curve(self, group: Sequence[Part], stage: Stage, indent: str) -> _Line:
-        """Tell the functions that read one thing: what they add together, and each."""
+    def _format_curve(self, group: Sequence[Part], stage: Stage, indent: str) -> _Line:
+        """Describe the functions that read one thing: what they add together, and each."""
         adds = stage.aggregation in ("sum", "mean")
         weighed = group[0].weight is not None
         values = [
@@ -194,25 +198,25 @@ class _Teller:
         return _Line([self._plain(cell) for cell in cells], self._look_below(group[0], indent))
 
     def _look_below(self, part: Part, indent: str) -> list[str]:
-        """Tell a neuron where it is read, if that is once and it is short."""
+        """Describe a neuron where it is read, if that is once and it is short."""
         if part.origin is None:
             return []
         stage = self._stages[part.origin]
-        if self._uses[part.origin] == 1 and len(stage.parts) <= _MOST_NESTED:
-            return self._tell_parts(stage, indent + _INDENT)
+        if self._uses[part.origin] == 1 and len(stage.parts) <= _MAX_NESTED:
+            return self._list_parts(stage, indent + _INDENT)
         self._named.append(part.origin)
         return []
 
-    def _tell_rest(self, stage: Stage, rest: Sequence[Part], indent: str) -> list[str]:
+    def _format_rest(self, stage: Stage, rest: Sequence[Part], indent: str) -> list[str]:
         if not rest:
             return []
-        told = f"{indent}… and {len(rest)} more"
+        parts_ = f"{indent}… and {len(rest)} more"
         if stage.n_holding is not None:
             held = sum(bool(part.holds) for part in rest)
-            told += f", {held} of them hold" if held != 1 else ", one of them holds"
+            parts_ += f", {held} of them hold" if held != 1 else ", one of them holds"
         if stage.aggregation in ("sum", "mean") and not _is_count(stage):
-            told += f", together {format_signed(sum(part.contribution for part in rest), 3)}"
-        return [told]
+            parts_ += f", together {format_signed(sum(part.contribution for part in rest), 3)}"
+        return [parts_]
 
     def _plain(self, text: str) -> str:
         return text if self._unicode else to_ascii(text)
@@ -229,7 +233,7 @@ def _format_distance(total: float, limit: float, digits: int) -> str:
 
 
 def _is_count(stage: Stage) -> bool:
-    """Tell whether a neuron counts conditions."""
+    """Return whether a neuron counts conditions."""
     return stage.n_holding is not None and all(part.weight is None for part in stage.parts)
 
 

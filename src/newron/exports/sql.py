@@ -43,7 +43,7 @@ from newron.exports.text import (
     simplify,
 )
 from newron.model.output import Classes
-from newron.rules.body import share_denominator
+from newron.rules.body import find_denominator
 
 __all__ = ["print_sql"]
 
@@ -247,7 +247,7 @@ class _Writer:
     def _make_points(self, rules: RuleProgram) -> tuple[list[Part], list[Selected]]:
         """Return the sums of points, as whole numbers, and what follows from them."""
         weights = [weight for rule in rules.rules for weight in rule.points]
-        shared = share_denominator([*rules.constants, *weights])
+        shared = find_denominator([*rules.constants, *weights])
         if shared > 1:
             self.notes.append(f"Points are told as whole numbers: {shared} times as many.")
         names = [self._names.take(f"points_{j}") for j in range(1, len(rules.constants) + 1)]

@@ -48,7 +48,7 @@ def find_marks(shape: Shape, crisp: bool) -> tuple[Mark, ...]:
         places = shape.between or ()
     elif shape.kind == "wave":
         places = tuple(place for place, _ in shape.turns)
-    elif shape.threshold is not None and shape.has_place:
+    elif shape.threshold is not None and shape.has_threshold:
         places = (shape.threshold,)
     inside = sorted({p for p in places if shape.low <= p <= shape.high})
     exact = crisp or shape.kind == "hinge"
@@ -122,7 +122,7 @@ def caption_curve(shape: Shape) -> str:
         return f"{way}, bends at {format_threshold(shape.threshold or 0.0)}{unit}"
     if shape.kind == "linear":
         return way
-    if not shape.has_place:
+    if not shape.has_threshold:
         return f"{way} slowly"
     return f"{'>' if shape.rises else '<'} {format_position(shape.threshold or 0.0, span)}{unit}"
 

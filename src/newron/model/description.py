@@ -27,7 +27,7 @@ _AGGREGATES = {
 
 
 def summarize(model: Model) -> str:
-    """Tell a model in one line."""
+    """Describe a model in one line."""
     widths = "-".join(str(n) for n in [len(model.schema), *(x.n_neurons for x in model.layers)])
     kinds = list(dict.fromkeys(layer.processing for layer in model.layers))
     if isinstance(model.output, Classes):
@@ -43,7 +43,7 @@ def _list_some(words: list[str]) -> str:
 
 
 def describe(model: Model) -> str:
-    """Tell every function of a model, a line for each neuron and function."""
+    """Describe every function of a model, a line for each neuron and function."""
     lines = [summarize(model)]
     names = list(model.schema.names)
     labels = {i: c.categories for i, c in enumerate(model.schema.columns) if c.categories}
@@ -70,7 +70,7 @@ def _name_neurons(model: Model, number: int) -> list[str]:
 
 @dataclass(frozen=True)
 class _Points:
-    """What is told of inputs besides their names: categories, gaps and units."""
+    """What is described of inputs besides their names: categories, missing values and units."""
 
     labels: dict[int, tuple[Label, ...]]
     gaps: set[int]
@@ -85,7 +85,7 @@ def _describe_neuron(
     head = "counts how many hold of" if counts else _AGGREGATES[layer.aggregation]
     after = "" if layer.activation == "identity" else f", then {layer.activation}"
     lines = [f"{name} {head}{after}:"]
-    # Functions of one input are one curve, and told on one line.
+    # Functions of one input are one curve, and described on one line.
     curves: dict[int, list[str]] = {}
     for e in range(first, end):
         weight = "" if layer.alpha is None else f"{format_number(layer.alpha[e])} × "
@@ -100,20 +100,20 @@ def _describe_neuron(
 
 def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:
     missing = float(layer.gap_values[e])
-    has_gaps = int(layer.source[e]) in points.gaps
+    has_missing = int(layer.source[e]) in points.gaps
     if len(layer.levels[e]):
-        return _describe_levels(layer, e, name, points.labels[int(layer.source[e])], has_gaps)
+        return _describe_levels(layer, e, name, points.labels[int(layer.source[e])], has_missing)
     if layer.processing == "heaviside":
-        return f"[{_describe_step(layer, e, name, has_gaps, points)}]"
+        return f"[{_describe_step(layer, e, name, has_missing, points)}]"
     told = _describe_curve(layer, e, name)
-    return f"{told} ({format_number(missing)} if missing)" if has_gaps else told
+    return f"{told} ({format_number(missing)} if missing)" if has_missing else told
 
 
-def _describe_step(layer: Layer, e: int, name: str, has_gaps: bool, points: _Points) -> str:
+def _describe_step(layer: Layer, e: int, name: str, has_missing: bool, points: _Points) -> str:
     w, b = float(layer.w[e, 0]), float(layer.b[e, 0])
-    missing = has_gaps and layer.gap_values[e] == 1.0
+    missing = has_missing and layer.gap_values[e] == 1.0
     if w == 0.0:
-        return f"{name} not missing" if has_gaps and not missing else "always"
+        return f"{name} not missing" if has_missing and not missing else "always"
     if missing and w * b >= NEVER * abs(w):
         return f"{name} missing"
     unit = points.units.get(int(layer.source[e]), "")
@@ -122,11 +122,11 @@ def _describe_step(layer: Layer, e: int, name: str, has_gaps: bool, points: _Poi
 
 
 def _describe_levels(
-    layer: Layer, e: int, name: str, labels: tuple[Label, ...], has_gaps: bool
+    layer: Layer, e: int, name: str, labels: tuple[Label, ...], has_missing: bool
 ) -> str:
-    # A category of that very name is not the gap.
+    # A category of that very name is not the missing value.
     words = ['"missing"' if label == "missing" else str(label) for label in labels]
-    words += ["missing"] if has_gaps else []
+    words += ["missing"] if has_missing else []
     values = [*layer.levels[e].tolist(), float(layer.gap_values[e])][: len(words)]
     if layer.processing == "heaviside":
         held = ", ".join(word for word, value in zip(words, values, strict=True) if value)

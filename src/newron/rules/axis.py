@@ -1,9 +1,9 @@
-"""The cells of a column: the parts of its domain that conditions tell apart.
+"""The cells of a column: the parts of its domain that conditions distinguish.
 
-A condition on numbers is told by *boundaries*: a boundary u parts x < u from x ≥ u. In
+A condition on numbers is described by *boundaries*: a boundary u parts x < u from x ≥ u. In
 float64 "x > v" is the boundary next after v, so that half-open cells are exact and no
 cell is needed for a threshold itself. Columns of few whole numbers and of categories
-have a cell for each value; a column with gaps has one more cell for them, the last.
+have a cell for each value; a column with missing values has one more cell for them, the last.
 A set of cells is a mask: bit c is cell c.
 """
 
@@ -54,7 +54,7 @@ class Axis:
 
     @cached_property
     def n_values(self) -> int:
-        """How many cells there are besides that of gaps."""
+        """How many cells there are besides that of missing values."""
         if self.column.categories is not None:
             return len(self.column.categories)
         return len(self.boundaries) + 1 if self.values is None else len(self.values)
@@ -71,13 +71,13 @@ class Axis:
 
     @property
     def missing(self) -> int:
-        """The mask of gaps, 0 where the column has none."""
+        """The mask of missing values, 0 where the column has none."""
         return 1 << self.n_values if self.column.gaps else 0
 
     # ---- between rows and cells ----
 
     def locate(self, x: Floats) -> NDArray[np.intp]:
-        """Give the cell of each value; -1 for what is outside the domain."""
+        """Return the cell of each value; -1 for what is outside the domain."""
         missing = np.isnan(x)
         if self.column.categories is not None:
             # A category that training has not seen counts as missing, as in the network.
@@ -86,22 +86,22 @@ class Axis:
         elif self.values is not None:
             values = np.array(self.values)
             cells = np.minimum(np.searchsorted(values, x), len(values) - 1)
-            cells = np.where(values[cells] == x, cells, self._place_unseen(x))
+            cells = np.where(values[cells] == x, cells, self._locate_unseen(x))
         else:
             cells = np.searchsorted(np.array(self.boundaries), x, side="right")
             cells = np.where(x >= LARGEST_INPUT, -1, cells)  # stands for "never"
         return np.where(missing, self.n_values if self.column.gaps else -1, cells)
 
     def contains(self, x: Floats) -> NDArray[np.bool_]:
-        """Tell which values lie in the domain."""
+        """Return which values lie in the domain."""
         if self.values is None:
             return np.asarray(self.locate(x) >= 0)
         return np.isin(x, self.values) | (np.isnan(x) & self.column.gaps)
 
-    def _place_unseen(self, x: Floats) -> NDArray[np.intp]:
-        """Give the cell of a listed value that no boundary parts from x, else -1.
+    def _locate_unseen(self, x: Floats) -> NDArray[np.intp]:
+        """Return the cell of a listed value that no boundary parts from x, else -1.
 
-        So 15 is told like 14 where no condition lies between them, as in the network.
+        So 15 is described like 14 where no condition lies between them, as in the network.
         """
         boundaries = np.array(self.boundaries)
         runs = np.searchsorted(boundaries, np.array(self.values), side="right")
@@ -117,10 +117,10 @@ class Axis:
         elif self.values is not None:
             places = np.array(self.values)
         else:
-            places = self._pick_places()
+            places = self._pick_values()
         return np.append(places, np.nan) if self.column.gaps else places
 
-    def _pick_places(self) -> Floats:
+    def _pick_values(self) -> Floats:
         if not self.boundaries:
             return np.array([self.column.low])
         first = min(self.column.low, math.nextafter(self.boundaries[0], -math.inf))
@@ -135,7 +135,7 @@ class Axis:
         ----------
         mask : int
         midpoints : bool, default=False
-            Whether listed values are told apart half-way between them, as a network does,
+            Whether listed values are distinguished half-way between them, as a network does,
             and not named.
 
         Returns
@@ -170,7 +170,7 @@ class Axis:
 
 
 def make_axes(schema: Schema, boundaries: Sequence[Iterable[float]]) -> tuple[Axis, ...]:
-    """Give the axes of a schema's columns, with these boundaries of numbers."""
+    """Return the axes of a schema's columns, with these boundaries of numbers."""
     return tuple(
         Axis(
             column,

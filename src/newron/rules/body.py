@@ -59,7 +59,7 @@ Body = DecisionList | Points
 
 
 def measure_length(body: Body) -> float:
-    """Give the number of literals, and a little for each further thing to keep in mind."""
+    """Return the number of literals, and a little for each further thing to keep in mind."""
     literals = count_literals(body.nodes)
     if isinstance(body, DecisionList):
         return literals + 0.25 * len(body.branches)
@@ -73,14 +73,14 @@ class Rows(Protocol):
         """Count the rows."""
 
     def holds(self, node: Node) -> NDArray[np.bool_]:
-        """Tell for each row whether a condition holds."""
+        """Return for each row whether a condition holds."""
 
 
 def sum_points(
     terms: Sequence[Term], constants: Sequence[Fraction], rows: Rows
 ) -> tuple[NDArray[Any], int]:
-    """Give the sums for rows as whole numbers, and what to divide them by."""
-    shared = share_denominator([*constants, *(w for term in terms for w in term.weights)])
+    """Return the sums for rows as whole numbers, and what to divide them by."""
+    shared = find_denominator([*constants, *(w for term in terms for w in term.weights)])
     largest = sum(
         abs(int(w * shared)) for w in [*constants, *(w for term in terms for w in term.weights)]
     )
@@ -93,13 +93,13 @@ def sum_points(
     return total, shared
 
 
-def share_denominator(numbers: Iterable[Fraction]) -> int:
-    """Give a denominator that all numbers can have."""
+def find_denominator(numbers: Iterable[Fraction]) -> int:
+    """Return a denominator that all numbers can have."""
     return math.lcm(*(number.denominator for number in numbers), 1)
 
 
 def decide(output: Output, sums: NDArray[Any]) -> NDArray[np.intp]:
-    """Give the class of each row of sums."""
+    """Return the class of each row of sums."""
     if output.n_scores == 1:
         return np.asarray(sums[:, 0] >= 0, np.intp)
     best = np.zeros(len(sums), np.intp)
@@ -112,7 +112,7 @@ def decide(output: Output, sums: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def choose_classes(body: Body, output: Output, rows: Rows) -> NDArray[np.intp]:
-    """Give the number of the class that the rules say for each row."""
+    """Return the number of the class that the rules say for each row."""
     if isinstance(body, Points):
         sums, _ = sum_points(body.terms, body.constants, rows)
         return decide(output, sums)
@@ -122,8 +122,8 @@ def choose_classes(body: Body, output: Output, rows: Rows) -> NDArray[np.intp]:
     return out
 
 
-def add_amounts(body: Points, rows: Rows) -> Floats:
-    """Give the sums of rows as numbers, each rounded once."""
+def predict_sums(body: Points, rows: Rows) -> Floats:
+    """Return the sums of rows as numbers, each rounded once."""
     sums, shared = sum_points(body.terms, body.constants, rows)
     if sums.dtype == object:
         exact = [[float(Fraction(int(s), shared)) for s in row] for row in sums]

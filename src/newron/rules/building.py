@@ -40,7 +40,7 @@ class _Neurons:
 
 
 def build_model(schema: Schema, axes: Sequence[Axis], body: Body, output: Output) -> Model:
-    """Give the network whose scores are those of points, or whose classes those of a list."""
+    """Return the network whose scores are those of points, or whose classes those of a list."""
     algebra = Algebra(tuple(axes))
     if isinstance(body, DecisionList):
         if not isinstance(output, Classes):
@@ -99,7 +99,7 @@ class _Builder:
     # ---- hidden layers ----
 
     def _place(self, node: Node) -> int:
-        """Give a counted group its neuron, after those of its members; give the layer."""
+        """Return a counted group its neuron, after those of its members; return the layer."""
         if not isinstance(node, Count):
             return -1
         key = _name_group(node)
@@ -122,7 +122,7 @@ class _Builder:
         return self._make_layer([self._list_members(group)[0] for group in groups], None, None)
 
     def _list_members(self, group: Count) -> tuple[list[Edge], int]:
-        """Give the functions that a group's neuron adds, and how much too many they count."""
+        """Return the functions that a group's neuron adds, and how much too many they count."""
         steps: list[Edge] = []
         surplus = 0
         for child in group.children:
@@ -134,7 +134,7 @@ class _Builder:
     # ---- functions of a condition ----
 
     def _list_steps(self, node: Node) -> tuple[list[Edge], int]:
-        """Give functions whose sum, less a surplus, is 1 where a condition holds, else 0."""
+        """Return functions whose sum, less a surplus, is 1 where a condition holds, else 0."""
         if isinstance(node, Literal):
             return self._list_literal(node)
         assert isinstance(node, Count)  # noqa: S101 - constants are folded
@@ -180,5 +180,5 @@ class _Builder:
 
 
 def _name_group(node: Count) -> Count:
-    """Give one name to all counts of the same members."""
+    """Return one name to all counts of the same members."""
     return Count(0, 0, node.children)

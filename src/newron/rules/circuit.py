@@ -28,7 +28,7 @@ from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
 
 __all__ = ["Circuit", "Term", "find_boundaries", "measure_rounding", "read_circuit", "read_mask"]
 
-_MOST_CROSSED = 2.0**50  # fractions of smaller products differ by more than rounding
+_MAX_CROSSED = 2.0**50  # fractions of smaller products differ by more than rounding
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
 
 
 def _adds_exactly(model: Model) -> bool:
-    """Tell whether scores are compared, or given, as if they were not rounded.
+    """Return whether scores are compared, or given, as if they were not rounded.
 
     Several scores that are divided by one number keep their order. Those that are divided by
     several, as means of unequally many functions are, keep it where a/m and b/n differ by
@@ -99,14 +99,14 @@ def _adds_exactly(model: Model) -> bool:
     sizes = np.zeros(last.n_neurons) if last.scaled.centre is None else np.abs(last.scaled.centre)
     weights = last.scaled.alpha
     np.add.at(sizes, last.target, 1.0 if weights is None else np.abs(weights))
-    return bool(sizes.max() * np.diff(last.begin).max() < _MOST_CROSSED)
+    return bool(sizes.max() * np.diff(last.begin).max() < _MAX_CROSSED)
 
 
 def measure_rounding(layer: Layer) -> Floats:
-    """Give how far the sums of a last layer may lie from exact ones, at most.
+    """Return how far the sums of a last layer may lie from exact ones, at most.
 
     Each of n additions rounds what cannot be more than all weights together; and a weight
-    is told by a decimal that may be half a unit in the last place away.
+    is written as a decimal that may be half a unit in the last digit away.
     """
     alpha = np.ones(len(layer.source)) if layer.alpha is None else np.abs(layer.alpha)
     out = np.zeros(layer.n_neurons)
@@ -119,7 +119,7 @@ def measure_rounding(layer: Layer) -> Floats:
 
 
 def check_crisp(model: Model) -> None:
-    """Refuse a model that has functions between 0 and 1."""
+    """Raise an error for a model that has functions between 0 and 1."""
     for number, layer in enumerate(model.layers, 1):
         if not get_processing(layer.processing).crisp:
             raise ModelError(
@@ -133,23 +133,23 @@ def check_crisp(model: Model) -> None:
 
 
 def find_boundaries(model: Model) -> list[list[float]]:
-    """Give for each column where its conditions change."""
-    places: list[list[float]] = [[] for _ in model.schema.columns]
+    """Return for each column where its conditions change."""
+    boundaries: list[list[float]] = [[] for _ in model.schema.columns]
     for layer in model.layers:
         for source, w, b in zip(
             layer.source.tolist(), layer.w[:, 0].tolist(), layer.b[:, 0].tolist(), strict=True
         ):
-            if source < len(places) and w != 0.0:
-                places[source].append(b if w > 0.0 else math.nextafter(b, math.inf))
-    return places
+            if source < len(boundaries) and w != 0.0:
+                boundaries[source].append(b if w > 0.0 else math.nextafter(b, math.inf))
+    return boundaries
 
 
 def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequence[_Neuron]) -> Node:
-    """Give when function e of a layer is 1."""
+    """Return when function e of a layer is 1."""
     source = int(layer.source[e])
     if source >= len(axes):
         neuron = neurons[source - len(axes)]
-        return _ask_neuron(neuron, float(layer.w[e, 0]), float(layer.b[e, 0]))
+        return _read_count(neuron, float(layer.w[e, 0]), float(layer.b[e, 0]))
     axis = axes[source]
     mask = read_mask(axis, layer, e)
     if mask in (0, axis.full):
@@ -158,7 +158,7 @@ def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequenc
 
 
 def read_mask(axis: Axis, layer: Layer, e: int) -> int:
-    """Give the mask of the cells for which function e of a layer, which reads a column, is 1."""
+    """Return the mask of the cells for which function e of a layer, which reads a column, is 1."""
     function = get_processing(layer.processing)
     cells = axis.representatives
     values = function.value(cells[:, None], layer.w[e : e + 1], layer.b[e : e + 1])[:, 0]
@@ -169,8 +169,8 @@ def read_mask(axis: Axis, layer: Layer, e: int) -> int:
     return sum(1 << c for c, value in enumerate(values.tolist()) if value == 1.0)
 
 
-def _ask_neuron(neuron: _Neuron, w: float, b: float) -> Node:
-    """Give for which counts a function of a neuron is 1."""
+def _read_count(neuron: _Neuron, w: float, b: float) -> Node:
+    """Return for which counts a function of a neuron is 1."""
     z = neuron.values
     holds = np.ones(len(z), bool) if w == 0.0 else (z >= b if w > 0.0 else z <= b)
     runs = find_runs(holds.tolist())
@@ -194,7 +194,7 @@ def _read_neuron(layer: Layer, j: int, axes: Sequence[Axis], neurons: Sequence[_
 
 
 def _aggregate(aggregation: str, counts: NDArray[np.intp], n: int) -> Floats:
-    """Give the aggregate of n zeros and ones by the number of ones."""
+    """Return the aggregate of n zeros and ones by the number of ones."""
     if aggregation == "sum":
         return counts.astype(np.float64)
     if aggregation == "product":
@@ -216,11 +216,11 @@ def _read_output(
     neurons: Sequence[_Neuron],
     terms: dict[Node, list[Fraction]],
 ) -> Fraction:
-    """Add what the conditions of output j weigh to the terms; give the constant."""
+    """Add what the conditions of output j weigh to the terms; return the constant."""
     edges = list(range(int(layer.begin[j]), int(layer.begin[j + 1])))
     nodes = [_read_condition(layer, e, axes, neurons) for e in edges]
     alpha = [1.0] * len(layer.source) if layer.alpha is None else layer.alpha.tolist()
-    weights = [tell_exactly(alpha[e]) for e in edges]
+    weights = [to_fraction(alpha[e]) for e in edges]
     if layer.aggregation == "mean" and nodes:
         weights = [weight / len(nodes) for weight in weights]
     elif layer.aggregation == "product":
@@ -232,7 +232,7 @@ def _read_output(
             nodes, weights = [TRUE], [Fraction(1)]
     elif layer.aggregation in ("min", "max") and nodes:
         nodes, weights = _lay_cake(layer.aggregation, nodes, weights)
-    constant = Fraction(0) if layer.centre is None else -tell_exactly(layer.centre[j])
+    constant = Fraction(0) if layer.centre is None else -to_fraction(layer.centre[j])
     for node, weight in zip(nodes, weights, strict=True):
         if isinstance(node, Const):
             constant += weight * node.value
@@ -242,15 +242,15 @@ def _read_output(
     return constant
 
 
-def tell_exactly(value: float) -> Fraction:
-    """Give a weight as the decimal that it is written by."""
+def to_fraction(value: float) -> Fraction:
+    """Return a weight as the decimal that it is written by."""
     return Fraction(repr(float(value)))
 
 
 def _lay_cake(
     aggregation: str, nodes: Sequence[Node], weights: Sequence[Fraction]
 ) -> tuple[list[Node], list[Fraction]]:
-    """Tell the least or greatest of weighted conditions as a sum of conditions.
+    """Describe the least or greatest of weighted conditions as a sum of conditions.
 
     With values v0 < v1 < ..., it is v0 plus each further v − (the one before) where all
     (any, for the greatest) of the parts are at least v.
@@ -267,7 +267,7 @@ def _lay_cake(
 
 
 def _reach(node: Node, weight: Fraction, v: Fraction) -> Node:
-    """Give when a weighted condition is at least v."""
+    """Return when a weighted condition is at least v."""
     on, off = weight >= v, v <= 0
     if on == off:
         return TRUE if on else FALSE

@@ -25,13 +25,13 @@ from newron.rules.table import Card, LevelTable
 
 __all__ = ["Candidate", "list_candidates", "list_counts"]
 
-_MOST_BOXES = 500_000
-_MOST_PAIRS = 20_000_000  # boxes × entries of a cover
-_MOST_SUBSETS = 6  # levels of which all subsets are tried
-_MOST_ROWS = 3_000  # entries for which points are sought
+_MAX_BOXES = 500_000
+_MAX_PAIRS = 20_000_000  # boxes × entries of a cover
+_MAX_SUBSETS = 6  # levels of which all subsets are tried
+_MAX_ROWS = 3_000  # entries for which points are sought
 _LARGEST_POINT = 20
 _BOX_PRICE = 0.25
-_MOST_TOLD = 200  # boxes of a cover that is found greedily
+_MAX_KEPT = 200  # boxes of a cover that is found greedily
 
 Family = NDArray[np.bool_]  # (sets, levels)
 
@@ -48,7 +48,7 @@ class Candidate:
 def list_candidates(
     table: LevelTable, algebra: Algebra, n_classes: int, seconds: float
 ) -> Iterator[Candidate]:
-    """Give rules for the table in every form that it has, but counts."""
+    """Return rules for the table in every form that it has, but counts."""
     if n_classes == 2:
         yield from _list_points(table, algebra, seconds)
         for outcome in (1, 0):
@@ -68,12 +68,12 @@ def _make_families(table: LevelTable) -> list[Family]:
 
 
 def _make_family(card: Card, groups: Sequence[tuple[int, ...]]) -> Family:
-    """Give the sets of levels that one condition can name."""
+    """Return the sets of levels that one condition can name."""
     n = len(groups)
-    if not card.ordered or (card.listed and n <= _MOST_SUBSETS):
+    if not card.ordered or (card.listed and n <= _MAX_SUBSETS):
         chosen = _list_sets(n)
     else:
-        loose = [g for g in range(n) if groups[g] == (card.gap_level,)]
+        loose = [g for g in range(n) if groups[g] == (card.missing_level,)]
         firm = [g for g in range(n) if g not in loose]
         runs = [firm[a:b] for a in range(len(firm)) for b in range(a + 1, len(firm) + 1)]
         chosen = runs + [[*run, *loose] for run in runs if loose] + ([loose] if loose else [])
@@ -84,7 +84,7 @@ def _make_family(card: Card, groups: Sequence[tuple[int, ...]]) -> Family:
 
 
 def _list_sets(n: int) -> list[list[int]]:
-    if n <= _MOST_SUBSETS:
+    if n <= _MAX_SUBSETS:
         return [[k for k in range(n) if s >> k & 1] for s in range(1, 1 << n)]
     singles = [[k] for k in range(n)]
     pairs = [list(pair) for pair in combinations(range(n), 2)]
@@ -126,7 +126,7 @@ def _make_box(
 def _cover_class(
     table: LevelTable, algebra: Algebra, outcome: int, seconds: float
 ) -> Iterator[Candidate]:
-    """Give if/then rules that say one class; none where they would be too many."""
+    """Return if/then rules that say one class; none where they would be too many."""
     inside = table.classes == outcome
     outside = (table.classes != outcome) & (table.classes >= 0)
     families = _make_families(table)
@@ -146,13 +146,13 @@ def _find_cover(
     outside: NDArray[np.bool_],
     seconds: float,
 ) -> tuple[list[tuple[int, ...]] | None, bool]:
-    """Give boxes that hold all that is inside and nothing outside, at the least price."""
+    """Return boxes that hold all that is inside and nothing outside, at the least price."""
     if not inside.any():
         return [], True
-    if math.prod(map(len, families)) <= _MOST_BOXES:
+    if math.prod(map(len, families)) <= _MAX_BOXES:
         largest = _find_largest(families, outside)
         entries = np.argwhere(inside)
-        if len(largest) * len(entries) <= _MOST_PAIRS:
+        if len(largest) * len(entries) <= _MAX_PAIRS:
             covers = np.ones((len(largest), len(entries)), bool)
             for a, family in enumerate(families):
                 covers &= family[largest[:, a]][:, entries[:, a]]
@@ -165,7 +165,7 @@ def _find_cover(
 
 
 def _find_largest(families: Sequence[Family], outside: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give the boxes without an entry outside that no other such box contains."""
+    """Return the boxes without an entry outside that no other such box contains."""
     clean = _sum_boxes(outside, families) == 0
     largest = clean.copy()
     for a, family in enumerate(families):
@@ -218,7 +218,7 @@ def _cover_greedily(
     axes = sorted(range(inside.ndim), key=lambda a: -table.cards[a].cost)
     boxes: list[tuple[int, ...]] = []
     while left.any():
-        if len(boxes) > _MOST_TOLD or time.monotonic() > end:
+        if len(boxes) > _MAX_KEPT or time.monotonic() > end:
             return None
         entry = np.unravel_index(int(np.argmax(left)), left.shape)
         sets = [np.eye(n, dtype=bool)[level] for n, level in zip(left.shape, entry, strict=True)]
@@ -252,7 +252,7 @@ def _make_list(table: LevelTable, algebra: Algebra, seconds: float) -> Candidate
     """
     end = time.monotonic() + seconds
     families = _make_families(table)
-    if math.prod(map(len, families)) > _MOST_BOXES:
+    if math.prod(map(len, families)) > _MAX_BOXES:
         return None
     price = _price_boxes(table, families)
     classes = table.classes.copy()
@@ -261,7 +261,7 @@ def _make_list(table: LevelTable, algebra: Algebra, seconds: float) -> Candidate
         present = [int(c) for c in np.unique(classes) if c >= 0]
         if len(present) <= 1:
             break
-        if len(branches) > _MOST_TOLD or time.monotonic() > end:
+        if len(branches) > _MAX_KEPT or time.monotonic() > end:
             return None
         sums = {c: _sum_boxes(classes == c, families) for c in present}
         total = sum(sums.values())
@@ -282,7 +282,7 @@ def _make_list(table: LevelTable, algebra: Algebra, seconds: float) -> Candidate
 
 
 def list_counts(table: LevelTable, algebra: Algebra) -> Iterator[Candidate]:
-    """Give "so many of these hold", where the table depends on that number alone."""
+    """Return "so many of these hold", where the table depends on that number alone."""
     axes = [a for a in range(table.classes.ndim) if table.classes.shape[a] > 1]
     if len(axes) < 2 or any(table.classes.shape[a] != 2 for a in axes):
         return
@@ -309,7 +309,7 @@ def list_counts(table: LevelTable, algebra: Algebra) -> Iterator[Candidate]:
 
 
 def _find_turned(grid: NDArray[np.int16]) -> NDArray[np.bool_] | None:
-    """Tell which axes count by their first level, if exchanging axes changes nothing."""
+    """Return which axes count by their first level, if exchanging axes changes nothing."""
     turned = [False]
     for a in range(1, grid.ndim):
         pair = np.moveaxis(grid, (0, a), (0, 1))
@@ -326,14 +326,14 @@ def _find_turned(grid: NDArray[np.int16]) -> NDArray[np.bool_] | None:
 
 
 def _list_points(table: LevelTable, algebra: Algebra, seconds: float) -> Iterator[Candidate]:
-    """Give small whole points whose sum decides, on as few literals as possible."""
+    """Return small whole points whose sum decides, on as few literals as possible."""
     entries = np.argwhere(table.classes >= 0)
     steps = [
         (a, levels)
         for a, family in enumerate(table.merged)
         for levels in _list_steps(table.cards[a], len(family))
     ]
-    if not steps or len(entries) > _MOST_ROWS or len(steps) > 60:
+    if not steps or len(entries) > _MAX_ROWS or len(steps) > 60:
         return
     holds = np.stack([np.isin(entries[:, a], levels) for a, levels in steps], axis=1)
     yes = table.classes[tuple(entries.T)] == 1
@@ -352,7 +352,7 @@ def _list_points(table: LevelTable, algebra: Algebra, seconds: float) -> Iterato
 
 
 def _list_steps(card: Card, n: int) -> list[list[int]]:
-    if card.ordered and card.gap_level is None:
+    if card.ordered and card.missing_level is None:
         return [list(range(k, n)) for k in range(1, n)]
     return [[k] for k in range(1, n)]
 

@@ -34,7 +34,7 @@ class Coverage:
     def measure(
         cls, axes: Sequence[Axis], rows: NDArray[Any], classes: NDArray[np.intp], n_classes: int
     ) -> Coverage:
-        """Count rows by the cells of their values; amounts are of one class, the first."""
+        """Count rows by the cells of their values; numbers are of one class, the first."""
         cells = [axis.locate(np.asarray(rows[:, i], np.float64)) for i, axis in enumerate(axes)]
         codes = np.stack(cells, axis=1).astype(np.int16)
         kinds, place = np.unique(codes, axis=0, return_inverse=True)
@@ -47,8 +47,8 @@ class Coverage:
         ]
         return cls(np.stack(values, axis=1), counts)
 
-    def place(self, axes: Sequence[Axis]) -> NDArray[np.intp]:
-        """Give the cells of the rows on some axes."""
+    def locate_rows(self, axes: Sequence[Axis]) -> NDArray[np.intp]:
+        """Return the cells of the rows on some axes."""
         cells = [axis.locate(np.asarray(self.rows[:, i])) for i, axis in enumerate(axes)]
         return np.stack(cells, axis=1)
 
@@ -58,7 +58,7 @@ class Coverage:
         If/then rules cover what no rule before them does, and the last entry is the rest.
         Points have no precision.
         """
-        rows = CellRows(axes, self.place(axes))
+        rows = CellRows(axes, self.locate_rows(axes))
         if isinstance(body, Points):
             return [(self._count(rows.holds(term.node)), None) for term in body.terms]
         left = np.ones(len(rows), bool)
@@ -80,7 +80,7 @@ class Coverage:
 
 
 def cover_rows(model: Model, X: Any, y: ArrayLike) -> Coverage:
-    """Count the rows of a table by the cells and classes that a crisp model tells apart."""
+    """Count the rows of a table by the cells and classes that a crisp model distinguishes."""
     from newron.rules.circuit import find_boundaries
 
     rows, output = model.read(X), model.output

@@ -2,7 +2,7 @@
 
 A function is cut at one half: where it is at least 0.5 the crisp one is 1, elsewhere 0.
 So a sigmoid becomes ``x ≥ b`` or ``x ≤ b``, as a step that holds at its threshold, and a
-tanh-prod the union of closed intervals between its places b. Thresholds on hidden neurons
+tanh-prod the union of closed intervals between its positions b. Thresholds on hidden neurons
 stay, and so do weights and centres unless rows are given to weigh the functions anew.
 """
 
@@ -29,12 +29,12 @@ from newron.model.schema import Schema
 __all__ = ["Disagreement", "Fidelity", "make_crisp", "measure_fidelity", "score_r2"]
 
 _SOFT = ("sigmoid", "tanh_prod")
-_WORST = 10  # rows that a Fidelity keeps, unless told
+_WORST = 10  # rows that a Fidelity keeps, by default
 _SHOWN = 3  # of them in its text
 
 
 def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
-    """Give the nearest crisp network: every function cut at one half.
+    """Return the nearest crisp network: every function cut at one half.
 
     A function that is a half-line or a set of categories after the cut stays one
     function. Any other is a small neuron of its own that counts its half-lines, such as
@@ -50,7 +50,7 @@ def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
         Rows as for ``model.predict``, on which the weights of the last layer are set anew: a
         function that is 0.7 on average where it holds and 0.4 where it does not adds 0.3
         of its weight, and the rest goes to the centre. That is nearer to the network where
-        functions do not reach 0 and 1; for amounts it is needed.
+        functions do not reach 0 and 1; for regression it is needed.
 
     Returns
     -------
@@ -82,13 +82,13 @@ def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
     if all(_is_crisp(layer) for layer in model.layers):
         return model
     layers: list[Layer] = []
-    places = list(range(len(model.schema)))  # where each signal of the model is now
-    n_signals = len(places)
+    signals = list(range(len(model.schema)))  # where each signal of the model is now
+    n_signals = len(signals)
     for layer in model.layers:
-        made = _cut_layer(layer, np.array(places), n_signals, model.schema)
+        made = _cut_layer(layer, np.array(signals), n_signals, model.schema)
         layers += made
         n_signals += sum(part.n_neurons for part in made)
-        places += range(n_signals - layer.n_neurons, n_signals)
+        signals += range(n_signals - layer.n_neurons, n_signals)
     crisp = Model(model.schema, layers, model.output)
     return crisp if X is None else _weigh_anew(model, crisp, _read_some(model, X))
 
@@ -110,10 +110,10 @@ def _check_soft(model: Model) -> None:
 
 
 def _cut_layer(
-    layer: Layer, places: NDArray[np.intp], n_signals: int, schema: Schema
+    layer: Layer, signals: NDArray[np.intp], n_signals: int, schema: Schema
 ) -> list[Layer]:
-    """Give the crisp layer, after one of the neurons that it needs for intervals."""
-    source = places[layer.source]
+    """Return the crisp layer, after one of the neurons that it needs for intervals."""
+    source = signals[layer.source]
     if _is_crisp(layer):
         return [layer.replace(source=source)]
     cuts = [_cut_function(layer, e, schema) for e in range(len(source))]
@@ -175,7 +175,7 @@ def _weigh_anew(model: Model, crisp: Model, rows: NDArray[Any]) -> Model:
 
 
 def _split_last(model: Model) -> Model:
-    """Give the network whose outputs are the functions of the last layer, one by one."""
+    """Return the network whose outputs are the functions of the last layer, one by one."""
     last = model.layers[-1]
     n = len(last.source)
     apart = last.replace(n_neurons=n, target=np.arange(n), alpha=None, centre=None)
@@ -184,14 +184,14 @@ def _split_last(model: Model) -> Model:
 
 
 def _average(values: Floats, chosen: NDArray[np.bool_], fallback: float) -> Floats:
-    """Give the mean of the chosen values of each column; where there are none, the fallback."""
+    """Return the mean of the chosen values of each column; where there are none, the fallback."""
     counts = chosen.sum(axis=0)
     sums = np.where(chosen, values, 0.0).sum(axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), fallback)
 
 
 def _find_decimals(alpha: Floats) -> int:
-    """Give how many decimals leave four digits of the largest weight."""
+    """Return how many decimals leave four digits of the largest weight."""
     largest = float(np.abs(alpha).max())
     return 3 - math.floor(math.log10(largest)) if largest > 0.0 else 0
 
@@ -212,7 +212,7 @@ class Disagreement:
 
     ``soft`` and ``crisp`` are what the two say of ``label``: for classes its probability,
     where ``label`` is the second of two classes, or of several the one for which they differ
-    most; for amounts the amount, where it is the target for which they differ most.
+    most; for regression the number, where it is the target for which they differ most.
     """
 
     row: int
@@ -231,19 +231,19 @@ class Disagreement:
 class Fidelity:
     """How well a crisp network stands for a soft one on some rows.
 
-    It tells of these rows alone, and of no others.
+    It says of these rows alone, and of no others.
 
     Parameters
     ----------
     n_rows : int
     n_equal : int, optional
-        Rows with the same class; None for amounts.
+        Rows with the same class; None for regression.
     r2 : float, optional
-        R² of the crisp amounts against the soft ones; None for classes.
+        R² of the crisp numbers against the soft ones; None for classes.
     largest : float
-        The largest difference of a probability, or of an amount.
+        The largest difference of a probability, or of a number.
     worst : tuple of Disagreement
-        The rows furthest apart, the furthest first; at most as many as were asked for.
+        The rows furthest apart, the furthest first; at most as many as were requested.
     """
 
     n_rows: int
@@ -254,13 +254,13 @@ class Fidelity:
 
     @property
     def fraction(self) -> float:
-        """The fraction of rows with the same class; R² for amounts."""
+        """The fraction of rows with the same class; R² for regression."""
         if self.n_equal is not None:
             return self.n_equal / self.n_rows
         return 0.0 if self.r2 is None else self.r2
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the numbers as plain data."""
+        """Return the numbers as plain data."""
         return asdict(self)
 
     @property
@@ -333,19 +333,19 @@ def measure_fidelity(
     pair = model.score_rows(rows), crisp.score_rows(rows)
     if isinstance(model.output, Classes):
         return _compare_classes(model.output, *pair, n_worst)
-    return _compare_amounts(model.output.names, *pair, n_worst)
+    return _compare_numbers(model.output.names, *pair, n_worst)
 
 
 def _compare_classes(output: Classes, soft: Floats, crisp: Floats, n_worst: int) -> Fidelity:
     equal = output.choose(soft) == output.choose(crisp)
-    n = output.n_scores  # of two classes the second one is told
+    n = output.n_scores  # of two classes the second one is described
     parts = [output.predict_proba(scores)[:, -n:] for scores in (soft, crisp)]
     worst = _find_worst(output.labels[-n:], parts[0], parts[1], equal, n_worst)
     largest = float(np.abs(parts[0] - parts[1]).max())
     return Fidelity(len(soft), int(equal.sum()), None, largest, worst)
 
 
-def _compare_amounts(names: Sequence[str], soft: Floats, crisp: Floats, n_worst: int) -> Fidelity:
+def _compare_numbers(names: Sequence[str], soft: Floats, crisp: Floats, n_worst: int) -> Fidelity:
     worst = _find_worst(names, soft, crisp, np.ones(len(soft), bool), n_worst)
     largest = float(np.abs(soft - crisp).max())
     return Fidelity(len(soft), None, score_r2(soft, crisp), largest, worst)
@@ -354,7 +354,7 @@ def _compare_amounts(names: Sequence[str], soft: Floats, crisp: Floats, n_worst:
 def _find_worst(
     labels: Sequence[Label], soft: Floats, crisp: Floats, equal: NDArray[np.bool_], n_worst: int
 ) -> tuple[Disagreement, ...]:
-    """Give the rows that differ, the largest difference first, of equals the first row."""
+    """Return the rows that differ, the largest difference first, of equals the first row."""
     apart = np.abs(soft - crisp)
     at = apart.argmax(axis=1)
     order = np.argsort(-apart.max(axis=1), kind="stable")[:n_worst]

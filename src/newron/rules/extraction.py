@@ -38,13 +38,13 @@ from newron.rules.table import (
 __all__ = ["extract"]
 
 FORMS = ("shortest", "rules", "points")
-_MOST_LEVELS = 200_000
-_MOST_CELLS = 200_000
+_MAX_LEVELS = 200_000
+_MAX_CELLS = 200_000
 _LONGEST = 400  # literals of a list that is still worth telling
 
 
 def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> RuleSet:
-    """Give the rules of a crisp network, the shortest that were found.
+    """Return the rules of a crisp network, the shortest that were found.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _drop_refuted(model: Model, circuit: Circuit, found: list[Candidate]) -> lis
 
 
 def _measure_taste(rules: RuleSet, body: Body) -> tuple[int, int, bool, int]:
-    """Tell which of equally short rules to prefer.
+    """Return which of equally short rules to prefer.
 
     Those that tell the second class, which is what one asks for; a1 = 1, not a1 ≠ 1; at
     least, not at most.
@@ -132,7 +132,7 @@ def _measure_taste(rules: RuleSet, body: Body) -> tuple[int, int, bool, int]:
 def _list_shorter(
     model: Model, circuit: Circuit, points: Points, seconds: float
 ) -> Iterator[Candidate]:
-    """Give rules from the tables behind the network."""
+    """Return rules from the tables behind the network."""
     assert isinstance(model.output, Classes)  # noqa: S101 - checked by the caller
     algebra = Algebra(circuit.axes)
     end = time.monotonic() + seconds
@@ -142,10 +142,10 @@ def _list_shorter(
         yield replace(counted, body=drop_dead(algebra, counted.body, model.output))
     nodes = [term.node for term in circuit.terms]
     flat = make_flat_cards(circuit.axes, nodes)
-    ways = [(make_cards(circuit.axes, nodes), _MOST_LEVELS), (flat, _MOST_CELLS)]
-    if flat == ways[0][0] or not circuit.exact:
-        del ways[0]
-    for cards, limit in ways:
+    attempts = [(make_cards(circuit.axes, nodes), _MAX_LEVELS), (flat, _MAX_CELLS)]
+    if flat == attempts[0][0] or not circuit.exact:
+        del attempts[0]
+    for cards, limit in attempts:
         left = max(end - time.monotonic(), 0.5)
         table = make_table(circuit, cards, model, limit, left / 2)
         if table is None:
@@ -167,7 +167,7 @@ def _list_shorter(
 
 
 def _is_shortest(candidate: Candidate, table: LevelTable) -> bool:
-    """Tell whether one rule names each thing that matters once: nothing can be shorter."""
+    """Return whether one rule names each thing that matters once: nothing can be shorter."""
     body = candidate.body
     if not isinstance(body, DecisionList) or len(body.branches) != 1:
         return False
@@ -176,7 +176,7 @@ def _is_shortest(candidate: Candidate, table: LevelTable) -> bool:
 
 
 def _make_count(body: Body, algebra: Algebra, n_classes: int) -> Candidate | None:
-    """Tell points of equal size as "at least so many of"."""
+    """Describe points of equal size as "at least so many of"."""
     if not isinstance(body, Points) or n_classes != 2 or not body.terms:
         return None
     sizes = {abs(term.weights[0]) for term in body.terms}

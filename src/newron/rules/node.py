@@ -113,14 +113,14 @@ class Algebra:
     # ---- making ----
 
     def make_literal(self, column: int, mask: int) -> Node:
-        """Give a literal, or a constant if no cell or every cell is in it."""
+        """Return a literal, or a constant if no cell or every cell is in it."""
         mask &= self.axes[column].full
         if mask == 0:
             return FALSE
         return TRUE if mask == self.axes[column].full else Literal(column, mask)
 
     def negate(self, node: Node) -> Node:
-        """Give what holds where the node does not."""
+        """Return what holds where the node does not."""
         if isinstance(node, Const):
             return FALSE if node.value else TRUE
         if isinstance(node, Literal):
@@ -133,15 +133,15 @@ class Algebra:
         return Count(0, 0, (node,))
 
     def all_of(self, nodes: Sequence[Node]) -> Node:
-        """Give what holds where all of the nodes do."""
+        """Return what holds where all of the nodes do."""
         return self.count(len(nodes), len(nodes), nodes)
 
     def any_of(self, nodes: Sequence[Node]) -> Node:
-        """Give what holds where one of the nodes does."""
+        """Return what holds where one of the nodes does."""
         return self.count(1, len(nodes), nodes) if nodes else FALSE
 
     def count(self, low: int, high: int, children: Sequence[Node]) -> Node:
-        """Give what holds where the number of true children lies between low and high."""
+        """Return what holds where the number of true children lies between low and high."""
         low, high, nodes = self._fold(low, high, children)
         n = len(nodes)
         low, high = max(low, 0), min(high, n)
@@ -215,16 +215,16 @@ class Algebra:
                     at[node.children] = len(out)
                 out.append(node)
                 continue
-            place = at[node.children]
-            other = out[place]
+            index = at[node.children]
+            other = out[index]
             if not isinstance(other, Count) or other.children != node.children:
                 out.append(node)  # merging has made something else of it
             elif every:
                 low, high = max(node.low, other.low), min(node.high, other.high)
-                out[place] = self.count(low, high, node.children)
+                out[index] = self.count(low, high, node.children)
             elif max(node.low, other.low) <= min(node.high, other.high) + 1:
                 low, high = min(node.low, other.low), max(node.high, other.high)
-                out[place] = self.count(low, high, node.children)
+                out[index] = self.count(low, high, node.children)
             else:
                 out.append(node)
         return out
@@ -237,7 +237,7 @@ class Algebra:
 
 
 class CellRows:
-    """Rows told by the cells of their values, and where conditions hold among them.
+    """Rows described by the cells of their values, and where conditions hold among them.
 
     A cell of -1, outside the domain, is in no literal.
     """
@@ -253,12 +253,12 @@ class CellRows:
         return len(self._cells)
 
     def holds(self, node: Node) -> Bools:
-        """Tell for each row whether a condition holds."""
+        """Return for each row whether a condition holds."""
         if node not in self._known:
-            self._known[node] = self._ask(node)
+            self._known[node] = self._evaluate(node)
         return self._known[node]
 
-    def _ask(self, node: Node) -> Bools:
+    def _evaluate(self, node: Node) -> Bools:
         if isinstance(node, Const):
             return np.full(len(self), node.value)
         if isinstance(node, Literal):
@@ -279,7 +279,7 @@ class CellRows:
 
 
 def read_columns(node: Node) -> set[int]:
-    """Give the columns that a node reads."""
+    """Return the columns that a node reads."""
     if isinstance(node, Const):
         return set()
     if isinstance(node, Literal):
@@ -288,7 +288,7 @@ def read_columns(node: Node) -> set[int]:
 
 
 def regrid(node: Node, maps: Mapping[int, Sequence[int]]) -> Node:
-    """Tell a node over finer axes: ``maps[column][cell]`` is the mask that a cell became."""
+    """Describe a node over finer axes: ``maps[column][cell]`` is the mask that a cell became."""
     if isinstance(node, Const):
         return node
     if isinstance(node, Literal):

@@ -54,7 +54,7 @@ Parsed = bool | _Literal | tuple[int, int, tuple["Parsed", ...]]
 def parse_rules(
     text: str, schema: Schema, output: Output, boundaries: Sequence[Sequence[float]] | None = None
 ) -> tuple[tuple[Axis, ...], Body]:
-    """Read rules; give their axes and the body.
+    """Read rules; return their axes and the body.
 
     Axes have the boundaries that the text names, and those given besides.
 
@@ -205,9 +205,9 @@ class _Reader:
         if binary:
             return self._read_threshold(document, lines, k)
         # The end must say what such sums decide, and nothing else.
-        wanted = write_decision(self.output, Points((), tuple(document.constants)))
-        if [line for _, line in lines[k:]] != wanted:
-            raise InputError(f"expected {' / '.join(wanted) or 'nothing more'!r} at the end")
+        expected = write_decision(self.output, Points((), tuple(document.constants)))
+        if [line for _, line in lines[k:]] != expected:
+            raise InputError(f"expected {' / '.join(expected) or 'nothing more'!r} at the end")
         return len(lines)
 
     def _read_threshold(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
@@ -243,12 +243,12 @@ class _Reader:
         return found
 
     def _read_label(self, labels: Sequence[Label]) -> int | None:
-        ways = [
+        spellings = [
             (text, c)
             for c, label in enumerate(labels)
             for text in _spell(format_label(label), label)
         ]
-        for text, c in sorted(ways, key=lambda way: -len(way[0])):
+        for text, c in sorted(spellings, key=lambda spelling: -len(spelling[0])):
             if self._skip(text):
                 return c
         return None
@@ -482,7 +482,7 @@ def _cut_note(line: str) -> str:
 
 
 def _spell(printed: str, label: Label) -> set[str]:
-    """Give the ways to write a name or a label: as it is printed, and in quotes."""
+    """Return the ways to write a name or a label: as it is printed, and in quotes."""
     quoted = {json.dumps(label, ensure_ascii=False)} if isinstance(label, str) else set()
     return {printed, *quoted}
 

@@ -36,7 +36,7 @@ def make_points(circuit: Circuit) -> Points:
             compound[node] = _add(before, term.weights)
     terms: list[Term] = []
     for column, contributions in sorted(columns.items()):
-        base, found = _tell_column(circuit.axes[column], column, contributions)
+        base, found = _list_terms(circuit.axes[column], column, contributions)
         constants = _add(constants, base)
         terms += found
     terms += [Term(node, weights) for node, weights in compound.items()]
@@ -64,19 +64,19 @@ def _add_literal(
 # ---- one column ----
 
 
-def _tell_column(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weights, list[Term]]:
-    """Tell what a column adds in each of its cells by few conditions."""
+def _list_terms(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weights, list[Term]]:
+    """Describe what a column adds in each of its cells by few conditions."""
     if axis.column.categories is not None:
-        base, pieces = _tell_sets(cells)
+        base, pieces = _split_sets(cells)
     else:
-        base, pieces = _tell_steps(cells[: axis.n_values])
+        base, pieces = _split_steps(cells[: axis.n_values])
         if axis.missing:
-            pieces = _place_gap(pieces, _add(cells[-1], _times(base, -1)), axis)
+            pieces = _place_missing(pieces, _add(cells[-1], _times(base, -1)), axis)
     return base, [Term(Literal(column, mask), weights) for mask, weights in pieces]
 
 
-def _tell_sets(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
-    """One condition for each amount but the most frequent one."""
+def _split_sets(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
+    """One condition for each weight but the most frequent one."""
     masks: dict[Weights, int] = {}
     for c, weights in enumerate(cells):
         masks[weights] = masks.get(weights, 0) | 1 << c
@@ -85,7 +85,7 @@ def _tell_sets(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weigh
     return base, [(mask, _add(w, less)) for w, mask in masks.items() if w != base]
 
 
-def _tell_steps(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
+def _split_steps(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
     """One condition for each step up or down; two that undo each other are one interval."""
     n = len(cells)
     jumps = {
@@ -102,26 +102,26 @@ def _tell_steps(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weig
     return cells[0], pieces
 
 
-def _place_gap(
-    pieces: list[tuple[int, Weights]], amount: Weights, axis: Axis
+def _place_missing(
+    pieces: list[tuple[int, Weights]], weights_missing: Weights, axis: Axis
 ) -> list[tuple[int, Weights]]:
-    """Let gaps into conditions that add up to their amount; else they get their own."""
-    if not any(amount):
+    """Let missing values into conditions that add up to their weight; else they get their own."""
+    if not any(weights_missing):
         return pieces
     for chosen in _choose_few(len(pieces)):
-        total = _times(amount, 0)
+        total = _times(weights_missing, 0)
         for p in chosen:
             total = _add(total, pieces[p][1])
-        if total == amount:
+        if total == weights_missing:
             return [
                 (mask | axis.missing if p in chosen else mask, weights)
                 for p, (mask, weights) in enumerate(pieces)
             ]
-    return [*pieces, (axis.missing, amount)]
+    return [*pieces, (axis.missing, weights_missing)]
 
 
 def _choose_few(n: int) -> Iterator[set[int]]:
-    """Give single places, then the first few of them."""
+    """Return single positions, then the first few of them."""
     for p in range(n):
         yield {p}
     for end in range(2, n + 1):

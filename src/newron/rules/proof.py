@@ -27,9 +27,9 @@ from newron.rules.axis import Axis
 from newron.rules.body import (
     Body,
     Points,
-    add_amounts,
     choose_classes,
     decide,
+    predict_sums,
     sum_points,
 )
 from newron.rules.circuit import Circuit, find_boundaries, measure_rounding, read_circuit
@@ -47,10 +47,10 @@ from newron.rules.table import (
 
 __all__ = ["Proof", "prove"]
 
-_MOST_ENUMERATED = 1_000_000
+_MAX_ENUMERATED = 1_000_000
 _CHUNK = 100_000
-_MOST_JOINT = 200_000  # combinations of cells of one group of columns
-_MOST_SWEPT = 300_000
+_MAX_JOINT = 200_000  # combinations of cells of one group of columns
+_MAX_SWEPT = 300_000
 _FAR = np.int8(2)
 
 
@@ -68,7 +68,7 @@ class Proof:
         How many inputs the domain has, as far as rules and network tell them apart.
     seconds : float
     counterexample : dict or None
-        An input on which they differ, by the names of the columns; None for a gap.
+        An input on which they differ, by the names of the columns; None for a missing value.
     predicted : tuple or None
         What rules and network predict for the counterexample.
     finite : bool
@@ -87,7 +87,7 @@ class Proof:
     note: str = ""
 
     def __bool__(self) -> bool:
-        """Tell whether equality was proved."""
+        """Return whether equality was proved."""
         return self.equal is True
 
     @property
@@ -171,14 +171,16 @@ class _Prover:
         self.finite = all(axis.listed for axis in self.axes)
         if self.finite:
             self.size = math.prod(axis.n_cells for axis in self.axes)
-        if math.prod(len(card.levels) for card in cards) <= _MOST_ENUMERATED:
+        if math.prod(len(card.levels) for card in cards) <= _MAX_ENUMERATED:
             return self._enumerate(cards)
         if isinstance(self.body, Points) and self._compare_columns():
             return self._accept("columns")
         if not isinstance(self.output, Classes):
-            return self._tell(None, "columns", note="the sums could not be compared by columns")
+            return self._make_proof(
+                None, "columns", note="the sums could not be compared by columns"
+            )
         swept = self._sweep(nodes)
-        return swept if swept is not None else self._ask_solver()
+        return swept if swept is not None else self._run_solver()
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -188,19 +190,19 @@ class _Prover:
     def output(self) -> Output:
         return self.model.output
 
-    def _tell(self, equal: bool | None, method: str, **more: Any) -> Proof:
+    def _make_proof(self, equal: bool | None, method: str, **more: Any) -> Proof:
         spent = time.monotonic() - self.begin
         return Proof(equal, method, self.size, spent, finite=self.finite, **more)
 
     def _accept(self, method: str) -> Proof:
-        """Give the proof of equality; of a network that rounds its sums it shows less."""
+        """Return the proof of equality; of a network that rounds its sums it shows less."""
         if self.circuit.exact:
-            return self._tell(True, method)
+            return self._make_proof(True, method)
         note = "equal in exact arithmetic, but the network rounds its sums to 16 digits"
-        return self._tell(None, method, note=note)
+        return self._make_proof(None, method, note=note)
 
     def _refute(self, cells: Sequence[int], method: str) -> Proof:
-        """Give the counterexample, as the network itself and the rules see it."""
+        """Return the counterexample, as the network itself and the rules see it."""
         row = make_rows(self.axes, np.array([cells]))
         rows = CellRows(self.axes, np.array([cells]))
         network = self.output.predict(self.model.score_rows(row))[0]
@@ -208,16 +210,16 @@ class _Prover:
             rules = self.output.array[choose_classes(self.body, self.output, rows)][0]
         else:
             assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
-            rules = self.output.predict(add_amounts(self.body, rows))[0]
+            rules = self.output.predict(predict_sums(self.body, rows))[0]
         found = {
-            axis.column.name: _tell_value(axis, value)
+            axis.column.name: _get_label(axis, value)
             for axis, value in zip(self.axes, row[0], strict=True)
         }
         if isinstance(self.output, Classes) and rules == network:
             # They differ in exact arithmetic alone: the network rounds its sums.
             note = f"for {found} the exact sum is a tie that the network rounds"
-            return self._tell(None, method, note=note)
-        return self._tell(False, method, counterexample=found, predicted=(rules, network))
+            return self._make_proof(None, method, note=note)
+        return self._make_proof(False, method, counterexample=found, predicted=(rules, network))
 
     # ---- enumeration ----
 
@@ -233,33 +235,33 @@ class _Prover:
                 return self._refute(cells[int(np.argmax(far))].tolist(), "enumeration")
             rounded |= bool(far.any())
             if first + _CHUNK < total and time.monotonic() - self.begin > self.seconds:
-                return self._tell(None, "enumeration", note=self._tell_timeout())
+                return self._make_proof(None, "enumeration", note=self._describe_timeout())
         if not rounded:
-            return self._tell(True, "enumeration")
+            return self._make_proof(True, "enumeration")
         most = float(measure_rounding(self.model.layers[-1]).max())
         note = f"the sums agree but for the rounding of the network's own, up to {most:.2g}"
-        return self._tell(None, "enumeration", note=note)
+        return self._make_proof(None, "enumeration", note=note)
 
     def _compare(self, cells: NDArray[np.intp]) -> NDArray[np.int8]:
-        """Tell where network and rules differ: not, by the rounding of a sum, or further."""
+        """Return where network and rules differ: not, by the rounding of a sum, or further."""
         scores = self.model.score_rows(make_rows(self.axes, cells))
         rows = CellRows(self.axes, cells)
         if isinstance(self.output, Classes):
             said = choose_classes(self.body, self.output, rows)
             return np.asarray(_FAR * (self.output.choose(scores) != said), np.int8)
         assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
-        sums = add_amounts(self.body, rows)
+        sums = predict_sums(self.body, rows)
         rounding = 0.0 if self.circuit.exact else measure_rounding(self.model.layers[-1])
         far = (sums != scores) + np.asarray(np.abs(sums - scores) > rounding, np.int8)
         return np.asarray(far.max(axis=1), np.int8)
 
-    def _tell_timeout(self) -> str:
+    def _describe_timeout(self) -> str:
         return f"the check did not finish in {self.seconds:g} s"
 
     # ---- columns ----
 
     def _compare_columns(self) -> bool:
-        """Tell whether points and network add the same, group of columns by group."""
+        """Return whether points and network add the same, group of columns by group."""
         assert isinstance(self.body, Points)  # noqa: S101 - asked of points alone
         constants = np.array(self.circuit.constants) - np.array(self.body.constants)
         parts: dict[Node, NDArray[Any]] = {}
@@ -279,9 +281,9 @@ class _Prover:
         return self._cancel(grids, constants)
 
     def _make_grid(self, node: Node, columns: tuple[int, ...]) -> NDArray[np.bool_] | None:
-        """Give where a node holds, over all cells of its columns."""
+        """Return where a node holds, over all cells of its columns."""
         shape = [self.axes[c].n_cells for c in columns]
-        if math.prod(shape) > _MOST_JOINT:
+        if math.prod(shape) > _MAX_JOINT:
             return None
         at = np.unravel_index(np.arange(math.prod(shape)), shape or [1])
         cells = np.zeros((len(at[0]), len(self.axes)), np.intp)
@@ -290,7 +292,7 @@ class _Prover:
         return CellRows(self.axes, cells).holds(node).reshape(shape)
 
     def _cancel(self, grids: dict[tuple[int, ...], NDArray[Any]], constants: NDArray[Any]) -> bool:
-        """Tell whether sums over groups of columns are zero everywhere."""
+        """Return whether sums over groups of columns are zero everywhere."""
         for size in range(max(map(len, grids), default=0), 0, -1):
             for columns in [key for key in grids if len(key) == size]:
                 grid = grids.pop(columns)
@@ -309,7 +311,7 @@ class _Prover:
 
     def _sweep(self, nodes: Iterable[Node]) -> Proof | None:
         cards = make_cards(self.axes, nodes)
-        swept = sweep(self.axes, cards, _MOST_SWEPT, self._left)
+        swept = sweep(self.axes, cards, _MAX_SWEPT, self._left)
         if swept is None:
             return None
         levels = Levels(cards, swept.levels)
@@ -325,24 +327,24 @@ class _Prover:
 
     # ---- SAT ----
 
-    def _ask_solver(self) -> Proof:
+    def _run_solver(self) -> Proof:
         try:
             from newron.rules.solver import TooLargeError, find_difference
         except ImportError:
             note = "the network is too large to enumerate; pip install 'newron-ian[proof]'"
-            return self._tell(None, "SAT", note=note)
+            return self._make_proof(None, "SAT", note=note)
         try:
             cells = find_difference(self.circuit, self.body, self.output, self._left)
         except TooLargeError as error:
-            return self._tell(None, "SAT", note=str(error))
+            return self._make_proof(None, "SAT", note=str(error))
         except TimeoutError:
-            return self._tell(None, "SAT", note=self._tell_timeout())
+            return self._make_proof(None, "SAT", note=self._describe_timeout())
         if cells is None:
             return self._accept("SAT")
         return self._refute(cells, "SAT")
 
 
-def _tell_value(axis: Axis, value: float) -> Any:
+def _get_label(axis: Axis, value: float) -> Any:
     if axis.column.categories is not None:
         known = 0 <= value < len(axis.column.categories)
         return axis.column.categories[int(value)] if known else None

@@ -54,7 +54,7 @@ def round_card(
     if rows.weight.sum() == 0 or not card.points.terms:
         raise InputError("expected rows and conditions to round points on, got none")
     alpha = np.array([float(term.weights[0]) for term in card.points.terms])
-    # Towards what the network says of the rows, not towards their classes: these it has
+    # Towards what the network predicts of the rows, not towards their classes: these it has
     # been fitted to with care for rows that it has not seen, and that must not be undone.
     z = rows.holds @ alpha + float(card.points.constants[0])
     rows = replace(rows, yes=rows.weight / (1.0 + np.exp(-np.clip(z, -500, 500))))
@@ -80,13 +80,13 @@ class _Rows:
     weight: Floats
 
     def measure(self, z: Floats) -> float:
-        """Give the mean log loss of log odds z."""
+        """Return the mean log loss of log odds z."""
         total = np.logaddexp(0.0, z) * self.weight - z * self.yes
         return float(total.sum() / self.weight.sum())
 
 
 def _gather(card: ScoreCard, coverage: Coverage) -> _Rows:
-    rows = CellRows(card.axes, coverage.place(card.axes))
+    rows = CellRows(card.axes, coverage.locate_rows(card.axes))
     parts = [rows.holds(term.node) for term in card.points.terms]
     holds = np.stack(parts, axis=1) if parts else np.zeros((len(rows), 0), bool)
     packed, place = np.unique(np.packbits(holds, axis=1), axis=0, return_inverse=True)
@@ -154,29 +154,29 @@ def _fit_line(rows: _Rows, points: NDArray[np.int64], unit: float, constant: flo
     return _Found(points, a, b, best)
 
 
-def _search(rows: _Rows, alpha: Floats, most: int) -> _Found:
+def _search(rows: _Rows, alpha: Floats, limit: int) -> _Found:
     """Round for several units, and change points one by one as long as the loss falls."""
     best: _Found | None = None
     largest = float(np.abs(alpha).max())
-    for share in _UNITS:
-        unit = largest / most / share
-        points = np.clip(np.round(alpha / unit), -most, most).astype(np.int64)
+    for ratio in _UNITS:
+        unit = largest / limit / ratio
+        points = np.clip(np.round(alpha / unit), -limit, limit).astype(np.int64)
         if not points.any():
             continue
-        found = _descend(rows, _fit_line(rows, points, unit, 0.0), most)
+        found = _descend(rows, _fit_line(rows, points, unit, 0.0), limit)
         if best is None or found.loss < best.loss - 1e-9:
             best = found
     assert best is not None  # noqa: S101 - the largest weight always has a point
     return best
 
 
-def _descend(rows: _Rows, found: _Found, most: int) -> _Found:
+def _descend(rows: _Rows, found: _Found, limit: int) -> _Found:
     """Change points by one as long as the loss falls, the most promising first."""
     while True:
         for j, change in _rank_changes(rows, found)[:_TRIED]:
             points = found.points.copy()
             points[j] += change
-            if abs(points[j]) > most or not points.any():
+            if abs(points[j]) > limit or not points.any():
                 continue
             tried = _fit_line(rows, points, found.unit, found.constant)
             if tried.unit > 0.0 and tried.loss < found.loss - 1e-7:
@@ -187,7 +187,7 @@ def _descend(rows: _Rows, found: _Found, most: int) -> _Found:
 
 
 def _rank_changes(rows: _Rows, found: _Found) -> list[tuple[int, int]]:
-    """Give changes of one point by the gain that gradient and curvature promise."""
+    """Return changes of one point by the gain that gradient and curvature promise."""
     at = np.append(found.points.astype(float), found.constant)
     gradient = _differentiate(rows, at, found.unit)[1][:-1]
     p = 1.0 / (1.0 + np.exp(-np.clip(rows.holds @ found.points * found.unit + at[-1], -500, 500)))
@@ -196,7 +196,7 @@ def _rank_changes(rows: _Rows, found: _Found) -> list[tuple[int, int]]:
     return sorted(changes, key=lambda c: gradient[c[0]] * c[1] + curvature[c[0]] / 2)
 
 
-def _improve(rows: _Rows, found: _Found, most: int, seconds: float) -> tuple[_Found, bool]:
+def _improve(rows: _Rows, found: _Found, limit: int, seconds: float) -> tuple[_Found, bool]:
     """Look for the best points of this unit by cutting planes; tell whether they are proved."""
     end = time.monotonic() + seconds
     n = len(found.points)
@@ -206,7 +206,7 @@ def _improve(rows: _Rows, found: _Found, most: int, seconds: float) -> tuple[_Fo
     at = np.append(found.points.astype(float), best.constant)
     while time.monotonic() < end:
         cuts.add(*_differentiate(rows, at, unit), at)
-        solved = cuts.solve(most, unit, max(end - time.monotonic(), 0.1))
+        solved = cuts.solve(limit, unit, max(end - time.monotonic(), 0.1))
         if solved is None:
             return best, False
         at, bound = solved
@@ -220,7 +220,7 @@ def _improve(rows: _Rows, found: _Found, most: int, seconds: float) -> tuple[_Fo
 
 
 def _shorten(number: float) -> Fraction:
-    """Give a number of three figures."""
+    """Return a number of three figures."""
     return Fraction(f"{number:.3g}")
 
 
@@ -240,7 +240,7 @@ def _evaluate(rows: _Rows, points: NDArray[np.int64], unit: float, constant: flo
 
 
 def _differentiate(rows: _Rows, at: Floats, unit: float) -> tuple[float, Floats]:
-    """Give loss and gradient by points and constant."""
+    """Return loss and gradient by points and constant."""
     z = rows.holds @ at[:-1] * unit + at[-1]
     p = 1.0 / (1.0 + np.exp(-np.clip(z, -500, 500)))
     pull = (rows.weight * p - rows.yes) / rows.weight.sum()
@@ -256,24 +256,24 @@ class _Cuts:
         self.heights: list[float] = []
 
     def add(self, loss: float, gradient: Floats, at: Floats) -> None:
-        """Add the plane that touches the loss at a place."""
+        """Add the plane that touches the loss at a position."""
         self.gradients.append(gradient)
         self.heights.append(loss - float(gradient @ at))
 
-    def solve(self, most: int, unit: float, seconds: float) -> tuple[Floats, float] | None:
-        """Give the lowest place by the planes, and a bound that no loss is under."""
+    def solve(self, limit: int, unit: float, seconds: float) -> tuple[Floats, float] | None:
+        """Return the lowest position by the planes, and a bound that no loss is under."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         n = self.n
         planes = np.hstack([np.array(self.gradients), -np.ones((len(self.gradients), 1))])
-        far = most * unit * n + 10.0
+        far = limit * unit * n + 10.0
         found = milp(
             np.append(np.zeros(n + 1), 1.0),
             constraints=LinearConstraint(planes, -np.inf, -np.array(self.heights)),
             integrality=np.append(np.ones(n), [0, 0]),
             bounds=Bounds(
-                np.append(np.full(n, -float(most)), [-far, 0.0]),
-                np.append(np.full(n, float(most)), [far, np.inf]),
+                np.append(np.full(n, -float(limit)), [-far, 0.0]),
+                np.append(np.full(n, float(limit)), [far, np.inf]),
             ),
             options={"time_limit": seconds, "mip_rel_gap": 1e-7},
         )
@@ -292,12 +292,12 @@ def _make_card(card: ScoreCard, found: _Found, optimal: bool) -> ScoreCard:
         if p
     ]
     # Between two totals, so that rounding the constant moves no decision.
-    points = Points(tuple(terms), (_place_constant(found, unit),))
+    points = Points(tuple(terms), (_round_constant(found, unit),))
     model = build_model(card.model.schema, card.axes, points, card.model.output)
     return ScoreCard(model, card.axes, points, unit, optimal)
 
 
-def _place_constant(found: _Found, unit: Fraction) -> Fraction:
+def _round_constant(found: _Found, unit: Fraction) -> Fraction:
     """Shorten the constant without moving the total from which on the class changes."""
     need = math.ceil(-found.constant / float(unit) - 1e-9)
     for digits in range(2, 12):

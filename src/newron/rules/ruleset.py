@@ -31,9 +31,9 @@ from newron.rules.body import (
     Body,
     DecisionList,
     Points,
-    add_amounts,
     choose_classes,
     measure_length,
+    predict_sums,
 )
 from newron.rules.building import build_model
 from newron.rules.coverage import Coverage, number_classes
@@ -197,7 +197,7 @@ class RuleSet:
         if isinstance(output, Classes):
             return np.asarray(output.array[choose_classes(self._body, output, rows)])
         assert isinstance(self._body, Points)  # noqa: S101 - regression has points alone
-        return np.asarray(output.predict(add_amounts(self._body, rows)))
+        return np.asarray(output.predict(predict_sums(self._body, rows)))
 
     def _locate(self, rows: Floats) -> CellRows:
         columns = [np.asarray(rows[:, i], np.float64) for i in range(len(self._axes))]

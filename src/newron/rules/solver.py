@@ -11,13 +11,13 @@ from pysat.solvers import Solver
 
 from newron.model.output import Output
 from newron.rules.axis import Axis
-from newron.rules.body import Body, DecisionList, share_denominator
+from newron.rules.body import Body, DecisionList, find_denominator
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Const, Literal, Node
 
 __all__ = ["TooLargeError", "find_difference"]
 
-_MOST_GATES = 3_000_000
+_MAX_GATES = 3_000_000
 
 
 class TooLargeError(Exception):
@@ -27,7 +27,7 @@ class TooLargeError(Exception):
 def find_difference(
     circuit: Circuit, body: Body, output: Output, seconds: float
 ) -> list[int] | None:
-    """Give the cells of an input on which they differ, or None if there is none.
+    """Return the cells of an input on which they differ, or None if there is none.
 
     Raises
     ------
@@ -76,10 +76,10 @@ class _Gates:
             self._forbid_two(cells)
 
     def new(self) -> int:
-        """Give a new variable."""
+        """Return a new variable."""
         self.n += 1
-        if self.n > _MOST_GATES:
-            raise TooLargeError(f"the question to the solver has more than {_MOST_GATES} parts")
+        if self.n > _MAX_GATES:
+            raise TooLargeError(f"the question to the solver has more than {_MAX_GATES} parts")
         return self.n
 
     def _forbid_two(self, cells: Sequence[int]) -> None:
@@ -95,7 +95,7 @@ class _Gates:
     # ---- gates ----
 
     def all_of(self, signals: Sequence[int]) -> int:
-        """Give a signal that is true where all are."""
+        """Return a signal that is true where all are."""
         parts = tuple(sorted({s for s in signals if s != self.yes}))
         if -self.yes in parts or any(-s in parts for s in parts):
             return -self.yes
@@ -110,21 +110,21 @@ class _Gates:
         return self.known[parts]
 
     def any_of(self, signals: Sequence[int]) -> int:
-        """Give a signal that is true where one is."""
+        """Return a signal that is true where one is."""
         return -self.all_of([-s for s in signals])
 
     def both(self, a: int, b: int) -> int:
-        """Give a signal that is true where both are."""
+        """Return a signal that is true where both are."""
         return self.all_of([a, b])
 
     def choose(self, condition: int, a: int, b: int) -> int:
-        """Give a where the condition is true, else b."""
+        """Return a where the condition is true, else b."""
         if a == b:
             return a
         return self.any_of([self.both(condition, a), self.both(-condition, b)])
 
     def at_least(self, k: int, signals: Sequence[int]) -> int:
-        """Give a signal that is true where k of the signals are."""
+        """Return a signal that is true where k of the signals are."""
         k -= sum(s == self.yes for s in signals)
         parts = [s for s in signals if abs(s) != self.yes]
         if k <= 0:
@@ -134,7 +134,7 @@ class _Gates:
         return self._count(tuple(sorted(parts)))[k - 1]
 
     def _count(self, signals: tuple[int, ...]) -> list[int]:
-        """Give for each k the signal that k of the signals are true: a totalizer."""
+        """Return for each k the signal that k of the signals are true: a totalizer."""
         if len(signals) < 2:
             return list(signals)
         if signals not in self.totals:
@@ -157,19 +157,19 @@ class _Gates:
 
     # ---- conditions ----
 
-    def ask(self, node: Node) -> int:
-        """Give the signal of a condition."""
+    def encode(self, node: Node) -> int:
+        """Return the signal of a condition."""
         if node not in self.known:
-            self.known[node] = self._ask(node)
+            self.known[node] = self._encode(node)
         return self.known[node]
 
-    def _ask(self, node: Node) -> int:
+    def _encode(self, node: Node) -> int:
         if isinstance(node, Const):
             return self.yes if node.value else -self.yes
         if isinstance(node, Literal):
             cells = self.cells[node.column]
             return self.any_of([var for c, var in enumerate(cells) if node.mask >> c & 1])
-        signals = [self.ask(child) for child in node.children]
+        signals = [self.encode(child) for child in node.children]
         low = self.at_least(node.low, signals)
         return self.both(low, -self.at_least(node.high + 1, signals))
 
@@ -178,11 +178,11 @@ class _Gates:
     def decide(
         self, terms: Sequence[Term], constants: Sequence[Fraction], output: Output
     ) -> list[int]:
-        """Give for each class the signal that a weighted sum chooses it."""
-        shared = share_denominator([*constants, *(w for term in terms for w in term.weights)])
+        """Return for each class the signal that a weighted sum chooses it."""
+        shared = find_denominator([*constants, *(w for term in terms for w in term.weights)])
         whole = [[int(w * shared) for w in term.weights] for term in terms]
         start = [int(c * shared) for c in constants]
-        signals = [self.ask(term.node) for term in terms]
+        signals = [self.encode(term.node) for term in terms]
         if output.n_scores == 1:
             second = self._reach(list(zip((w[0] for w in whole), signals, strict=True)), -start[0])
             return [-second, second]
@@ -199,7 +199,7 @@ class _Gates:
         return [self.all_of([beats[a, b] for b in range(n) if b != a]) for a in range(n)]
 
     def _reach(self, parts: list[tuple[int, int]], need: int) -> int:
-        """Give the signal that weighted signals add up to what is needed."""
+        """Return the signal that weighted signals add up to what is needed."""
         ordered = sorted(((w, s) for w, s in parts if w), key=lambda part: -abs(part[0]))
         highest, lowest = [0], [0]
         for w, _ in reversed(ordered):
@@ -209,17 +209,17 @@ class _Gates:
         lowest.reverse()
         known: dict[tuple[int, int], int] = {}
         # Level by level from the end: a decision diagram without recursion.
-        wanted: list[set[int]] = [{need}]
+        needed: list[set[int]] = [{need}]
         for k, (w, _) in enumerate(ordered):
             later: set[int] = set()
-            for t in wanted[k]:
+            for t in needed[k]:
                 if lowest[k] < t <= highest[k]:
                     later |= {t, t - w}
-            if len(later) > _MOST_GATES // 10:
+            if len(later) > _MAX_GATES // 10:
                 raise TooLargeError("the weights have too many different sums for the solver")
-            wanted.append(later)
+            needed.append(later)
         for k in range(len(ordered), -1, -1):
-            for t in wanted[k]:
+            for t in needed[k]:
                 if lowest[k] >= t:
                     known[k, t] = self.yes
                 elif highest[k] < t:
@@ -230,14 +230,14 @@ class _Gates:
         return known[0, need]
 
     def decide_body(self, body: Body, output: Output) -> list[int]:
-        """Give for each class the signal that the rules say it."""
+        """Return for each class the signal that the rules say it."""
         if not isinstance(body, DecisionList):
             return self.decide(body.terms, body.constants, output)
         n = max(2, output.n_scores)
         out: list[list[int]] = [[] for _ in range(n)]
         open_ = self.yes
         for branch in body.branches:
-            holds = self.ask(branch.node)
+            holds = self.encode(branch.node)
             out[branch.outcome].append(self.both(open_, holds))
             open_ = self.both(open_, -holds)
         out[body.default].append(open_)

@@ -1,6 +1,6 @@
 """The table behind a network: its class for each combination of levels.
 
-What a network says depends only on a few *cards*: on which side of a few numbers each
+What a network predicts depends only on a few *cards*: on which side of a few numbers each
 count of conditions lies, and in which class of cells each column that is read directly.
 The table over these levels is small where a table over the inputs would not be.
 """
@@ -36,7 +36,7 @@ __all__ = [
     "place_levels",
 ]
 
-_MOST_STATES = 300_000
+_MAX_STATES = 300_000
 _DONT_CARE = -1
 
 Ints = NDArray[np.intp]
@@ -47,7 +47,7 @@ class Card:
     """A column that is read directly, or a group of conditions that is counted.
 
     ``levels`` are masks of cells for a column, and for a group (low, high) pairs of
-    counts; both in order, except that categories and gaps have no place in it. Of a
+    counts; both in order, except that categories and missing values have no position in it. Of a
     ``listed`` column one literal can name any set of values.
     """
 
@@ -55,7 +55,7 @@ class Card:
     group: tuple[Node, ...]
     levels: tuple[Any, ...]
     ordered: bool
-    gap_level: int | None = None
+    missing_level: int | None = None
     listed: bool = False
 
     @property
@@ -64,7 +64,7 @@ class Card:
         return 1 if self.column is not None else len(self.group)
 
     def make_node(self, algebra: Algebra, levels: Iterable[int]) -> Node:
-        """Give the condition that the card is at one of these levels."""
+        """Return the condition that the card is at one of these levels."""
         chosen = sorted(levels)
         if self.column is not None:
             return algebra.make_literal(self.column, sum(self.levels[at] for at in chosen))
@@ -90,7 +90,7 @@ class LevelTable:
     merged: tuple[tuple[tuple[int, ...], ...], ...]
 
     def make_node(self, algebra: Algebra, a: int, levels: Iterable[int]) -> Node:
-        """Give the condition that axis a of the table is at one of these levels."""
+        """Return the condition that axis a of the table is at one of these levels."""
         return self.cards[a].make_node(
             algebra, [old for level in levels for old in self.merged[a][level]]
         )
@@ -100,7 +100,7 @@ class LevelTable:
 
 
 def make_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
-    """Give the cards on which conditions depend."""
+    """Return the cards on which conditions depend."""
     masks: dict[int, set[int]] = {}
     cuts: dict[tuple[Node, ...], set[int]] = {}
     for node in nodes:
@@ -111,7 +111,7 @@ def make_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
 
 
 def make_flat_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
-    """Give a card for each column that conditions read."""
+    """Return a card for each column that conditions read."""
     masks: dict[int, set[int]] = {}
     for node in nodes:
         _collect_literals(node, masks)
@@ -140,7 +140,7 @@ def _collect_literals(node: Node, masks: dict[int, set[int]]) -> None:
 
 
 def is_group(children: tuple[Node, ...]) -> bool:
-    """Tell whether several literals are counted, and nothing else."""
+    """Return whether several literals are counted, and nothing else."""
     return len(children) > 1 and all(isinstance(child, Literal) for child in children)
 
 
@@ -169,10 +169,10 @@ def _make_column_card(axis: Axis, column: int, masks: Iterable[int]) -> Card:
             classes[signature] = len(levels)
             levels.append(1 << c)
         last = signature
-    gap_level = len(levels) if axis.missing else None
+    missing_level = len(levels) if axis.missing else None
     if axis.missing:
         levels.append(axis.missing)
-    return Card(column, (), tuple(levels), ordered, gap_level, axis.listed)
+    return Card(column, (), tuple(levels), ordered, missing_level, axis.listed)
 
 
 # ---- the table ----
@@ -181,7 +181,7 @@ def _make_column_card(axis: Axis, column: int, masks: Iterable[int]) -> Card:
 def make_table(
     circuit: Circuit, cards: Sequence[Card], model: Model, limit: int, seconds: float
 ) -> LevelTable | None:
-    """Give the table over the levels of cards; None if it has more entries than ``limit``.
+    """Return the table over the levels of cards; None if it has more entries than ``limit``.
 
     Where the network rounds its sums, the cards are columns, and it is asked itself.
     """
@@ -207,7 +207,7 @@ def make_table(
 
 
 def place_levels(axes: Sequence[Axis], cards: Sequence[Card], levels: Ints) -> Ints:
-    """Give cells of all columns for levels of those that are cards; elsewhere the first."""
+    """Return cells of all columns for levels of those that are cards; elsewhere the first."""
     cells = np.zeros((len(levels), len(axes)), np.intp)
     for a, card in enumerate(cards):
         assert card.column is not None  # noqa: S101 - flat cards are columns
@@ -217,7 +217,7 @@ def place_levels(axes: Sequence[Axis], cards: Sequence[Card], levels: Ints) -> I
 
 
 def make_rows(axes: Sequence[Axis], cells: Ints) -> Floats:
-    """Give a row of values for each row of cells."""
+    """Return a row of values for each row of cells."""
     columns = [axis.representatives[cells[:, i]] for i, axis in enumerate(axes)]
     return np.stack(columns, axis=1)
 
@@ -228,7 +228,7 @@ class Levels:
     def __init__(self, cards: Sequence[Card], levels: Ints) -> None:
         self._cards = cards
         self._levels = levels
-        self._places = {_name(card): a for a, card in enumerate(cards)}
+        self._index = {_name(card): a for a, card in enumerate(cards)}
         self._known: dict[Node, NDArray[np.bool_]] = {}
 
     def __len__(self) -> int:
@@ -236,20 +236,20 @@ class Levels:
         return len(self._levels)
 
     def holds(self, node: Node) -> NDArray[np.bool_]:
-        """Tell for each vector whether a condition holds."""
+        """Return for each vector whether a condition holds."""
         if node not in self._known:
-            self._known[node] = self._ask(node)
+            self._known[node] = self._evaluate(node)
         return self._known[node]
 
-    def _ask(self, node: Node) -> NDArray[np.bool_]:
+    def _evaluate(self, node: Node) -> NDArray[np.bool_]:
         if isinstance(node, Const):
             return np.full(len(self), node.value)
         if isinstance(node, Literal):
-            at = self._places[node.column]
+            at = self._index[node.column]
             inside = np.array([bool(mask & node.mask) for mask in self._cards[at].levels])
             return np.asarray(inside[self._levels[:, at]])
-        if node.children in self._places:
-            at = self._places[node.children]
+        if node.children in self._index:
+            at = self._index[node.children]
             ends = self._cards[at].levels
             inside = np.array([node.low <= low and high <= node.high for low, high in ends])
             return np.asarray(inside[self._levels[:, at]])
@@ -269,12 +269,12 @@ def _name(card: Card) -> Any:
 def find_reachable(
     axes: Sequence[Axis], cards: Sequence[Card], seconds: float
 ) -> NDArray[np.bool_] | None:
-    """Give the vectors of levels that some input has; None if there are too many to follow.
+    """Return the vectors of levels that some input has; None if there are too many to follow.
 
     Columns are taken in one by one; of a count only what can still make a difference is
     kept, so that few states are alive at a time.
     """
-    swept = sweep(axes, cards, _MOST_STATES, seconds)
+    swept = sweep(axes, cards, _MAX_STATES, seconds)
     if swept is None:
         return None
     reached = np.zeros([len(card.levels) for card in cards], bool)
@@ -290,7 +290,7 @@ class Sweep:
     steps: tuple[tuple[int, Ints, Ints], ...]  # column, state before, cell
 
     def trace(self, state: int, n_columns: int) -> list[int]:
-        """Give cells of an input that leads to a state."""
+        """Return cells of an input that leads to a state."""
         cells = [0] * n_columns
         for column, before, cell in reversed(self.steps):
             cells[column] = int(cell[state])
@@ -323,7 +323,7 @@ def sweep(axes: Sequence[Axis], cards: Sequence[Card], most: int, seconds: float
 
 
 def _find_distinct(states: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
-    """Give the different states and where each is first."""
+    """Return the different states and where each is first."""
     sizes = [int(n) + 1 for n in states.max(axis=0, initial=0)]
     if math.prod(sizes) >= 2**62:
         return np.unique(states, axis=0, return_index=True)
@@ -333,7 +333,7 @@ def _find_distinct(states: NDArray[np.int32]) -> tuple[NDArray[np.int32], Ints]:
 
 
 def _list_options(axis: Axis, column: int, cards: Sequence[Card]) -> tuple[NDArray[np.int32], Ints]:
-    """Give what the cells of a column can add to the cards, each once, and such a cell."""
+    """Return what the cells of a column can add to the cards, each once, and such a cell."""
     rows = np.zeros((axis.n_cells, len(cards)), np.int32)
     for a, card in enumerate(cards):
         for c in range(axis.n_cells):
@@ -373,7 +373,7 @@ def _to_levels(states: NDArray[np.int32], card: Card) -> Ints:
 
 
 def merge_levels(table: LevelTable) -> LevelTable:
-    """Merge levels, and drop whole cards, where no input tells them apart."""
+    """Merge levels, and drop whole cards, where no input distinguishes them."""
     classes = table.classes
     merged = [list(groups) for groups in table.merged]
     dearest = sorted(range(len(table.cards)), key=lambda a: -table.cards[a].cost)
@@ -397,14 +397,14 @@ def merge_levels(table: LevelTable) -> LevelTable:
 
 
 def _list_pairs(card: Card, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
-    """Give the pairs of levels that may be merged."""
+    """Return the pairs of levels that may be merged."""
     n = len(groups)
     if not card.ordered:
         return [(i, j) for i in range(n) for j in range(i + 1, n)]
-    loose = [g for g in range(n) if groups[g] == (card.gap_level,)]
+    loose = [g for g in range(n) if groups[g] == (card.missing_level,)]
     firm = [g for g in range(n) if g not in loose]
     pairs = list(pairwise(firm))
-    return pairs + [(g, gap) for gap in loose for g in firm]
+    return pairs + [(g, absent) for absent in loose for g in firm]
 
 
 def _merge_axis(classes: NDArray[np.int16], a: int) -> NDArray[np.int16] | None:

@@ -1,6 +1,6 @@
 """Rules in words: plain text, which :mod:`newron.rules.parsing` reads again.
 
-Lines are told as people would: "If exactly 2 of ... then ill". Nothing that is printed
+Lines are described as people would: "If exactly 2 of ... then ill". Nothing that is printed
 after a dash is part of a rule.
 """
 
@@ -37,7 +37,7 @@ def name_groups(nodes: Sequence[Node]) -> dict[tuple[Node, ...], str]:
             return
         if times.get(node.children):
             times[node.children] += 1
-            return  # what is inside is told once
+            return  # what is inside is printed once
         for child in node.children:
             visit(child)
         # After what is inside, so that a group is named before it is used.
@@ -77,7 +77,7 @@ class Writer:
             word = " and " if node.is_all else " or "
             told = word.join(self.write(child, inside=True) for child in node.children)
             return f"({told})" if inside else told
-        return f"{say_count(node)} of {self._write_members(node.children)}"
+        return f"{format_quantifier(node)} of {self._write_members(node.children)}"
 
     def _write_members(self, children: tuple[Node, ...]) -> str:
         if children in self.names:
@@ -88,7 +88,7 @@ class Writer:
         """Write a condition on several lines, one for each part."""
         if not isinstance(node, Count) or len(node.children) == 1 or node.children in self.names:
             return [indent + self.write(node)]
-        lines = [f"{indent}{say_count(node)} of"]
+        lines = [f"{indent}{format_quantifier(node)} of"]
         for child in node.children:
             one = self.write(child)
             fits = len(indent) + len(_INDENT) + len(one) <= WIDTH or not isinstance(child, Count)
@@ -148,12 +148,12 @@ class Writer:
         return lines + write_decision(output, body)
 
 
-def say_count(node: Count) -> str:
-    """Say how many of the children must hold.
+def format_quantifier(node: Count) -> str:
+    """Return how many of the children must hold.
 
     Examples
     --------
-    >>> say_count(Count(2, 2, (Literal(0, 1),) * 6)), say_count(Count(0, 3, (Literal(0, 1),) * 6))
+    >>> format_quantifier(Count(2, 2, (Literal(0, 1),) * 6)), format_quantifier(Count(0, 3, (Literal(0, 1),) * 6))
     ('exactly 2', 'at most 3')
     """
     n = len(node.children)

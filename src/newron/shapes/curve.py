@@ -17,16 +17,16 @@ from newron.model.schema import Column, RankScale, Schema
 __all__ = ["Curve", "Source", "trace_function"]
 
 _POINTS = 513  # of the even grid over a range
-_LEAST_TURN = 0.1  # of the variation; smaller turns are smoothed out
+_MIN_TURN = 0.1  # of the variation; smaller turns are smoothed out
 _STRAIGHT = 0.05  # of the variation: how far a straight line may be missed
 _LEVEL = 1e-9  # of the variation: what is as high as a turn
 _AROUND = np.array([0.0, 0.5, 1.0, 2.0, 4.0, 8.0])  # distances from b, in units of 1 / w
 
 
 def trace_function(schema: Schema, layer: Layer, e: int, x: Floats) -> Floats:
-    """Give h of function e of a layer at places x, which are no gaps and no categories.
+    """Return h of function e of a layer at positions x, which are numbers.
 
-    Places are in the column's units, also where the function reads ranks.
+    Positions are in the column's units, also where the function reads ranks.
     """
     scale = _find_scale(schema, layer, e)
     w, b = layer.w[e : e + 1], layer.b[e : e + 1]
@@ -79,13 +79,13 @@ class Curve:
 
     @property
     def missing(self) -> float | None:
-        """The h of a gap, if the column has gaps."""
+        """The h of a missing value, if the column has missing values."""
         column = self.source.column
         return float(self.layer.gap_values[self.e]) if column and column.gaps else None
 
     @cached_property
     def x(self) -> Floats:
-        """The places, in order."""
+        """The positions, in order."""
         column, low, high = self.source.column, self.source.low, self.source.high
         if len(self.levels):
             return np.arange(len(self.levels), dtype=np.float64)
@@ -96,7 +96,7 @@ class Curve:
 
     @cached_property
     def y(self) -> Floats:
-        """The h of each place."""
+        """The h of each position."""
         return self.levels if len(self.levels) else self.trace(self.x)
 
     @property
@@ -107,19 +107,19 @@ class Curve:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The least and the greatest h, a gap included."""
+        """The least and the greatest h, a missing value included."""
         values = self.y if self.missing is None else np.append(self.y, self.missing)
         return float(values.min()), float(values.max())
 
     @property
     def variation(self) -> float:
-        """The greatest less the least h of the places."""
+        """The greatest less the least h of the positions."""
         return float(self.y.max() - self.y.min())
 
     @cached_property
     def turns(self) -> list[int]:
-        """Which places are highest or lowest, between rises and falls."""
-        return _find_turns(self.y, _LEAST_TURN * self.variation)
+        """Which positions are highest or lowest, between rises and falls."""
+        return _find_turns(self.y, _MIN_TURN * self.variation)
 
     @property
     def is_straight(self) -> bool:
@@ -131,11 +131,11 @@ class Curve:
         return bool(np.abs(y - line).max() <= _STRAIGHT * self.variation)
 
     def trace(self, x: Floats) -> Floats:
-        """Give h at some places."""
+        """Return h at some positions."""
         return trace_function(self.schema, self.layer, self.e, x)
 
     def _find_special(self) -> Floats:
-        """Give where something may happen between two points of an even grid."""
+        """Return where something may happen between two points of an even grid."""
         w, b, scale = np.abs(self.layer.w[self.e]), self.layer.b[self.e], self.scale
         own = b if scale is None else scale.rank(b)
         bent = w > 0.0
@@ -151,7 +151,7 @@ class Curve:
         return np.concatenate([places, b, np.nextafter(b, -np.inf), np.nextafter(b, np.inf)])
 
     def find_place(self, level: float, first: int, last: int) -> float:
-        """Give where h first crosses a level between two of the places."""
+        """Return where h first crosses a level between two of the positions."""
         above = self.y[first : last + 1] >= level
         k = first + int(np.argmax(above != above[0]))
         if k == first:
@@ -159,7 +159,7 @@ class Curve:
         return _find_crossing(self.trace, float(self.x[k - 1]), float(self.x[k]), level)
 
     def find_top(self, turn: int) -> float:
-        """Give the place of a turn, and the middle of a flat one."""
+        """Return the position of a turn, and the middle of a flat one."""
         if not self.is_even:
             return float(self.x[turn])
         beside = np.abs(self.y - self.y[turn]) > _LEVEL * self.variation
@@ -171,7 +171,7 @@ class Curve:
 
 
 def _find_turns(y: Floats, least: float) -> list[int]:
-    """Give where y turns between rises and falls of more than ``least``."""
+    """Return where y turns between rises and falls of more than ``least``."""
     turns: list[int] = []
     direction = low = high = 0
     values = y.tolist()
@@ -188,7 +188,7 @@ def _find_turns(y: Floats, least: float) -> list[int]:
 
 
 def _find_turns_of_product(w: Floats, b: Floats) -> Floats:
-    """Give where a product of tanh turns: once between each two neighbours of its zeros.
+    """Return where a product of tanh turns: once between each two neighbours of its zeros.
 
     There log |tanh| of each factor is concave, so the sum of their slopes, 2 w / sinh 2 w
     (x − b), falls from ∞ to −∞ and is zero once.
@@ -212,7 +212,7 @@ def _find_balance(w: Floats, b: Floats, low: float, high: float) -> float:
 
 
 def _add_slopes(w: Floats, distance: Floats) -> float:
-    """Give log of the sum of w / sinh(2 w d), which itself may be too small for a number."""
+    """Return log of the sum of w / sinh(2 w d), which itself may be too small for a number."""
     with np.errstate(over="ignore", divide="ignore"):
         z = 2.0 * w * distance
         logs = np.log(w) - z - np.log(-np.expm1(-2.0 * z))
@@ -222,7 +222,7 @@ def _add_slopes(w: Floats, distance: Floats) -> float:
 def _find_crossing(
     trace: Callable[[Floats], Floats], low: float, high: float, level: float
 ) -> float:
-    """Give where h crosses a level that lies between its values at two places."""
+    """Return where h crosses a level that lies between its values at two positions."""
     for _ in range(7):
         x = np.linspace(low, high, 65)
         above = trace(x) >= level

@@ -183,7 +183,7 @@ def _describe_step(shape: Shape, numbers: _Numbers) -> str:
 
 
 def _describe_slope(shape: Shape, numbers: _Numbers) -> str:
-    if not shape.has_place:
+    if not shape.has_threshold:
         return f"{numbers.verb} {numbers.path}"
     (start, end), (low, high) = numbers.ends, numbers.between
     part = "10 % to 90 %" if shape.rises else "90 % to 10 %"
@@ -252,7 +252,7 @@ def _read_step(shape: Shape, numbers: _Numbers) -> tuple[str, str]:
 
 
 def _read_slope(shape: Shape, numbers: _Numbers) -> tuple[str, str]:
-    if not shape.has_place:
+    if not shape.has_threshold:
         return _read_trend(shape, numbers)
     sharpness = shape.sharpness or 0.0
     word = "slowly" if sharpness < _SOFT else "gradually" if sharpness < _SHARP else "sharply"
@@ -288,7 +288,7 @@ def _read_levels(shape: Shape, numbers: _Numbers) -> tuple[str, str]:
 
 
 def _read_constant(shape: Shape, _numbers: _Numbers) -> tuple[str, str]:
-    """Read a function that only tells missing values from others."""
+    """Read a function that only distinguishes missing values from others."""
     here = shape.missing is not None and shape.missing > shape.start
     return f"{shape.source}{'' if here else ' not'} missing", describe_shape(shape)
 

@@ -71,22 +71,22 @@ class Shape:
     start, end : float
         h at low and at high.
     least, greatest : float
-        Of h over the range or all categories, and a gap if the column has gaps.
+        Of h over the range or all categories, and a missing value if the column has missing values.
     threshold : float, optional
         Where a step steps, a hinge bends, or a curve is half-way: for sigmoids b, which may
         lie outside the range, otherwise where h is 0.5 if that is in the middle half of its
         way, or half-way between its ends.
-    turns : tuple of (place, h)
+    turns : tuple of (position, h)
         Where it is highest or lowest within the range: one for a bell, several for a wave.
     between : tuple of float, optional
         For rising and falling, where 10 % and 90 % are; for bells, where h is half-way
         between its turn and its ends.
-    points : tuple of (place, h)
+    points : tuple of (position, h)
         For columns of few values, all of them.
     levels : tuple of (category, h)
         For categories.
     missing : float, optional
-        h of a gap, if the column has gaps.
+        h of a missing value, if the column has missing values.
     weight : float, optional
         The alpha by which the neuron multiplies h.
     matters : bool
@@ -94,7 +94,7 @@ class Shape:
         changes it most does; where h lies between 0 and 1 and there are no weights, whether
         h varies by at least 0.02.
     unit : str, optional
-        The unit of places.
+        The unit of positions.
     """
 
     layer: int
@@ -124,7 +124,7 @@ class Shape:
         return self.end > self.start
 
     @property
-    def has_place(self) -> bool:
+    def has_threshold(self) -> bool:
         """Whether what it does it does at its threshold, within the range."""
         if self.threshold is None or not self.low <= self.threshold <= self.high:
             return False
@@ -148,7 +148,7 @@ class Shape:
         return (self.high - self.low) / self.width if self.width else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the shape as plain data."""
+        """Return the shape as plain data."""
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         data["turns"] = [list(turn) for turn in self.turns]
         data["points"] = [list(point) for point in self.points]
@@ -167,7 +167,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Neuron:
-    """What is told of a neuron besides its functions."""
+    """A neuron, without its functions."""
 
     layer: int
     number: int
@@ -204,7 +204,7 @@ class Shapes(Sequence[Shape]):
         self.neurons = tuple(neurons)
 
     def of_neuron(self, neuron: Neuron) -> tuple[Shape, ...]:
-        """Give the shapes of the functions of one neuron."""
+        """Return the shapes of the functions of one neuron."""
         place = neuron.layer, neuron.number
         return tuple(shape for shape in self if (shape.layer, shape.neuron) == place)
 
@@ -213,7 +213,7 @@ class Shapes(Sequence[Shape]):
     @overload
     def __getitem__(self, index: slice) -> tuple[Shape, ...]: ...
     def __getitem__(self, index: int | slice) -> Shape | tuple[Shape, ...]:
-        """Give one shape, or some."""
+        """Return one shape, or some."""
         return self._shapes[index]
 
     def __len__(self) -> int:
@@ -225,7 +225,7 @@ class Shapes(Sequence[Shape]):
         return iter(self._shapes)
 
     def __repr__(self) -> str:
-        """Tell how many there are."""
+        """Return how many there are."""
         return f"<Shapes: {len(self)} functions, of which {sum(s.matters for s in self)} matter>"
 
     def __str__(self) -> str:
@@ -255,11 +255,11 @@ class Shapes(Sequence[Shape]):
         return list_neuron(neuron, lines, f"hardly {verb}: {'; '.join(told)}" if rest else "")
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Give all shapes as plain data."""
+        """Return all shapes as plain data."""
         return [shape.to_dict() for shape in self]
 
     def to_frame(self) -> pd.DataFrame:
-        """Give a row for each function, as a data frame of pandas."""
+        """Return a row for each function, as a data frame of pandas."""
         try:
             import pandas as pd
         except ImportError:
@@ -282,7 +282,7 @@ def _format_times(weight: float | None) -> str:
 
 
 def read_shapes(model: Model) -> Shapes:
-    """Tell what every function of a model does over the observed range.
+    """Describe what every function of a model does over the observed range.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def _name_outputs(model: Model) -> list[str]:
 
 
 def _find_reach(neuron: Neuron, shapes: Sequence[Shape]) -> tuple[float, float]:
-    """Give the range of a neuron, from those of its functions."""
+    """Return the range of a neuron, from those of its functions."""
     ends = np.array([(s.least, s.greatest) for s in shapes]).reshape(-1, 2)
     ends *= np.array([1.0 if s.weight is None else s.weight for s in shapes]).reshape(-1, 1)
     reach = np.array(combine_limits(neuron.aggregation, ends.min(axis=1), ends.max(axis=1)))
@@ -361,12 +361,14 @@ def _read_layer(layer: Layer, number: int, curves: Sequence[Curve]) -> list[Shap
     shapes = []
     for e, curve in enumerate(curves):
         largest = float(sizes[layer.target == layer.target[e]].max())
-        shapes.append(_read_function(curve, number, _find_least(curve, float(weights[e]), largest)))
+        shapes.append(
+            _read_function(curve, number, _find_min_variation(curve, float(weights[e]), largest))
+        )
     return shapes
 
 
-def _find_least(curve: Curve, weight: float, largest: float) -> float:
-    """Give the least variation of h that matters, beside the largest part of the neuron."""
+def _find_min_variation(curve: Curve, weight: float, largest: float) -> float:
+    """Return the least variation of h that matters, beside the largest part of the neuron."""
     if curve.layer.alpha is None and curve.processing.bounded:
         return _NEGLIGIBLE
     return max(_NOISE, _NEGLIGIBLE * largest / weight) if weight else math.inf
@@ -402,7 +404,7 @@ def _read_function(curve: Curve, number: int, least: float) -> Shape:
 
 
 def _is_flat(curve: Curve, least: float) -> bool:
-    """Tell whether the function varies too little to matter, and to be seen."""
+    """Return whether the function varies too little to matter, and to be seen."""
     seen = curve.processing.bounded and curve.variation >= _NEGLIGIBLE
     return curve.variation < least and not seen
 
@@ -448,7 +450,7 @@ def _is_steep(curve: Curve, between: tuple[float, float] | None) -> bool:
 
 
 def _find_threshold(curve: Curve) -> tuple[float, tuple[float, float] | None]:
-    """Give the threshold of a monotone function, and where 10 % and 90 % are."""
+    """Return the threshold of a monotone function, and where 10 % and 90 % are."""
     layer, e = curve.layer, curve.e
     if layer.processing in ("heaviside", "linear", "relu", "selu"):
         return float(layer.b[e, 0]), None

@@ -1,4 +1,4 @@
-"""What a change shall reach: another class, or an amount within a range."""
+"""What a change shall reach: another class, or a number within a range."""
 
 from __future__ import annotations
 
@@ -15,81 +15,81 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Label, Targets
 
-__all__ = ["Goal", "Way", "make_goal", "predict_one"]
+__all__ = ["Demands", "SearchObjective", "make_objective", "predict_one"]
 
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Way:
-    """Demands that all hold where the goal is reached in this way: factors · scores ≥ bounds."""
+class Demands:
+    """Demands that all hold where the objective is reached: factors · scores ≥ bounds."""
 
     factors: Floats  # (demands, scores)
     bounds: Floats
 
 
 @dataclass(frozen=True)
-class Goal:
+class SearchObjective:
     """What the scores shall be."""
 
     model: Model
     text: str
-    ways: tuple[Way, ...]
+    alternatives: tuple[Demands, ...]
     classes: tuple[int, ...] = ()
     low: float = -math.inf
     high: float = math.inf
 
     def is_reached(self, scores: Floats) -> Bools:
-        """Tell for which rows of scores it is reached."""
+        """Return for which rows of scores it is reached."""
         output = self.model.output
         if isinstance(output, Classes):
             return np.isin(output.choose(scores), self.classes)
         return (scores[:, 0] >= self.low) & (scores[:, 0] <= self.high)
 
     def list_outcomes(self, scores: Floats) -> Ints:
-        """Give the number of what each row leads to, where several things are told apart."""
+        """Return the number of what each row leads to, where several things are distinguished."""
         output = self.model.output
         if isinstance(output, Classes):
             return output.choose(scores)
         return np.zeros(len(scores), np.intp)
 
 
-def make_goal(model: Model, scores: Floats, target: Any) -> Goal:
-    """Give the goal that a target means for a row with these scores."""
+def make_objective(model: Model, scores: Floats, target: Any) -> SearchObjective:
+    """Return the objective that a target means for a row with these scores."""
     output = model.output
     if isinstance(output, Classes):
-        goal = _aim_at_class(model, output, int(output.choose(scores)[0]), target)
+        objective = _aim_at_class(model, output, int(output.choose(scores)[0]), target)
     else:
-        goal = _aim_at_amount(model, output, target)
-    if goal.is_reached(scores)[0]:
-        said = format_value(predict_one(model, scores)[0])
-        raise InputError(f"target: expected what the row does not have yet, but it has {said}")
-    return goal
+        objective = _aim_at_number(model, output, target)
+    if objective.is_reached(scores)[0]:
+        predicted = format_value(predict_one(model, scores)[0])
+        raise InputError(f"target: expected what the row does not have yet, but it has {predicted}")
+    return objective
 
 
-def _aim_at_class(model: Model, output: Classes, now: int, target: Any) -> Goal:
-    wanted = [k for k in range(len(output.labels)) if k != now]
+def _aim_at_class(model: Model, output: Classes, now: int, target: Any) -> SearchObjective:
+    chosen = [k for k in range(len(output.labels)) if k != now]
     if target is not None:
         if target not in output.labels:
             known = ", ".join(map(repr, output.labels))
             raise InputError(f"target: expected one of the classes {known}, got {target!r}")
-        wanted = [output.labels.index(target)]
-    one = len(wanted) == 1
-    text = f"make it {format_class(output.labels[wanted[0]])}" if one else "change the class"
-    return Goal(model, text, tuple(_win(output, k) for k in wanted), tuple(wanted))
+        chosen = [output.labels.index(target)]
+    one = len(chosen) == 1
+    text = f"make it {format_class(output.labels[chosen[0]])}" if one else "change the class"
+    return SearchObjective(model, text, tuple(_win(output, k) for k in chosen), tuple(chosen))
 
 
-def _win(output: Classes, k: int) -> Way:
+def _win(output: Classes, k: int) -> Demands:
     """Demand that a class has the highest score."""
     if output.n_scores == 1:
-        return Way(np.array([[1.0 if k else -1.0]]), np.zeros(1))
+        return Demands(np.array([[1.0 if k else -1.0]]), np.zeros(1))
     ahead = -np.eye(output.n_scores)
     ahead[:, k] += 1.0
-    return Way(np.delete(ahead, k, axis=0), np.zeros(output.n_scores - 1))
+    return Demands(np.delete(ahead, k, axis=0), np.zeros(output.n_scores - 1))
 
 
-def _aim_at_amount(model: Model, output: Targets, target: Any) -> Goal:
+def _aim_at_number(model: Model, output: Targets, target: Any) -> SearchObjective:
     if output.n_scores != 1:
         raise InputError(
             f"expected a network of classes or of one amount to find changes, "
@@ -98,8 +98,8 @@ def _aim_at_amount(model: Model, output: Targets, target: Any) -> Goal:
     low, high = _read_range(target)
     demands = [(1.0, low), (-1.0, -high)]
     factors, bounds = np.array([one for one in demands if math.isfinite(one[1])]).T
-    text = _tell_range(output.names[0], low, high)
-    return Goal(model, text, (Way(factors[:, None], bounds),), (), low, high)
+    text = _describe_range(output.names[0], low, high)
+    return SearchObjective(model, text, (Demands(factors[:, None], bounds),), (), low, high)
 
 
 def _read_range(target: Any) -> tuple[float, float]:
@@ -115,7 +115,7 @@ def _read_range(target: Any) -> tuple[float, float]:
     return ends
 
 
-def _tell_range(name: str, low: float, high: float) -> str:
+def _describe_range(name: str, low: float, high: float) -> str:
     if not math.isfinite(high):
         return f"bring {name} to {format_number(low)} or more"
     if not math.isfinite(low):
@@ -124,7 +124,7 @@ def _tell_range(name: str, low: float, high: float) -> str:
 
 
 def predict_one(model: Model, scores: Floats) -> tuple[Label, float | None]:
-    """Give the class and its probability, or the amount, of a row of scores."""
+    """Return the class and its probability, or the number, of a row of scores."""
     output = model.output
     if not isinstance(output, Classes):
         return float(scores[0, 0]), None
