@@ -26,7 +26,7 @@ from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
-from newron.rules.text import HIGHEST, name_groups, say_count
+from newron.rules.text import HIGHEST, format_quantifier, name_groups
 from newron.shapes.fuzzy import read_fuzzy_rules
 from newron.shapes.shape import read_shapes
 
@@ -144,10 +144,12 @@ class RuleWriter:
         if isinstance(node, Literal):
             return self._write_literal(node)
         if node.children in self._names:
-            return join(f"{say_count(node)} of {self._names[node.children]}")
+            return join(f"{format_quantifier(node)} of {self._names[node.children]}")
         if len(node.children) == 1:
             return join("not ", self.write(node.children[0]))
-        return html("span", f"{say_count(node)} of", class_="how") + self._list(node.children)
+        return html("span", f"{format_quantifier(node)} of", class_="how") + self._list(
+            node.children
+        )
 
     def _list(self, nodes: Iterable[Node]) -> Markup:
         return html("ul", [html("li", self.write(node)) for node in nodes], class_="parts")

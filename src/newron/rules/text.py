@@ -153,7 +153,8 @@ def format_quantifier(node: Count) -> str:
 
     Examples
     --------
-    >>> format_quantifier(Count(2, 2, (Literal(0, 1),) * 6)), format_quantifier(Count(0, 3, (Literal(0, 1),) * 6))
+    >>> six = (Literal(0, 1),) * 6
+    >>> format_quantifier(Count(2, 2, six)), format_quantifier(Count(0, 3, six))
     ('exactly 2', 'at most 3')
     """
     n = len(node.children)
