@@ -94,9 +94,9 @@ def measure_calibration(events: ArrayLike, probabilities: ArrayLike) -> Calibrat
         CalibrationBin(float(probability[part].mean()), int(part.sum()), int(event[part].sum()))
         for part in _group_rows(probability)
     )
-    gaps = [one.n_rows * abs(one.observed.value - one.probability) for one in bins]
+    errors = [one.n_rows * abs(one.observed.value - one.probability) for one in bins]
     brier = estimate_mean((probability - event) ** 2, low=0.0, high=1.0)
-    return Calibration(bins, brier, sum(gaps) / len(event) if len(event) else 0.0)
+    return Calibration(bins, brier, sum(errors) / len(event) if len(event) else 0.0)
 
 
 def _group_rows(probability: NDArray[np.float64]) -> list[NDArray[np.bool_]]:

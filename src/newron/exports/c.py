@@ -106,7 +106,7 @@ class _C(SourceWriter):
     # ---- expressions ----
 
     def print_function(self, name: str, arguments: Sequence[str]) -> str:
-        if len(arguments) > 2:  # by halves: the least of numbers has no order
+        if len(arguments) > 2:  # by halves: a minimum has no order
             half = len(arguments) // 2
             parts = (arguments[:half], arguments[half:])
             arguments = [self.print_function(name, part) for part in parts]

@@ -174,8 +174,8 @@ class Clauses:
     def print_case(self, node: Choice, value: Callable[[Expression], Node]) -> Node:
         """Print a choice; ``value`` prints what is chosen among."""
         ifs = [
-            self._exp.If(this=self.ask(asked), true=value(chosen))
-            for asked, chosen in node.branches
+            self._exp.If(this=self.print_condition(condition), true=value(chosen))
+            for condition, chosen in node.branches
         ]
         return self._exp.Case(ifs=ifs, default=value(node.otherwise))
 
@@ -229,31 +229,31 @@ class Clauses:
 
     # ---- conditions ----
 
-    def ask(self, node: Condition) -> Node:
+    def print_condition(self, node: Condition) -> Node:
         """Print a condition; where it is NULL, it does not hold."""
-        return self._ask(node)[0]
+        return self._print_condition(node)[0]
 
-    def _ask(self, node: Condition) -> Bound:
+    def _print_condition(self, node: Condition) -> Bound:
         if isinstance(node, Compare):
             left, right = self._bind(node.left, _SUM), self._bind(node.right, _SUM)
             return self._signs[node.sign](this=left, expression=right), _COMPARE
         if isinstance(node, OneOf):
-            return self._ask_members(node.column, node.categories), _COMPARE
+            return self._print_members(node.column, node.categories), _COMPARE
         if isinstance(node, IsMissing):
-            return self._ask_missing(node.column)
+            return self._print_missing(node.column)
         if isinstance(node, Some):
-            return self._ask_some(node), _AND
+            return self._print_some(node), _AND
         if not node.parts:
             sign = self._exp.EQ if isinstance(node, AllOf) else self._exp.NEQ
             one = self._exp.Literal.number(1)
             return sign(this=one, expression=one.copy()), _COMPARE
         kind, level = (self._exp.And, _AND) if isinstance(node, AllOf) else (self._exp.Or, _OR)
-        total = self._wrap(self._ask(node.parts[0]), level)
+        total = self._wrap(self._print_condition(node.parts[0]), level)
         for part in node.parts[1:]:
-            total = kind(this=total, expression=self._wrap(self._ask(part), level + 1))
+            total = kind(this=total, expression=self._wrap(self._print_condition(part), level + 1))
         return total, level
 
-    def _ask_members(self, i: int, categories: Sequence[int]) -> Node:
+    def _print_members(self, i: int, categories: Sequence[int]) -> Node:
         labels = self._columns[i].categories or ()
         literals = [self.write_label(labels[k], as_text=has_text(labels)) for k in categories]
         name = self.name(self._names[i])
@@ -261,17 +261,17 @@ class Clauses:
             return self._exp.EQ(this=name, expression=literals[0])
         return self._exp.In(this=name, expressions=literals)
 
-    def _ask_missing(self, i: int) -> Bound:
+    def _print_missing(self, i: int) -> Bound:
         name = self.name(self._names[i])
         missing = self._exp.Is(this=name, expression=self._exp.Null())
         labels = self._columns[i].categories
         if not labels:
             return missing, _COMPARE
-        known = self._ask_members(i, range(len(labels)))
+        known = self._print_members(i, range(len(labels)))
         unknown = self._exp.Not(this=self._exp.Paren(this=known))
         return self._exp.Or(this=missing, expression=unknown), _OR
 
-    def _ask_some(self, node: Some) -> Node:
+    def _print_some(self, node: Some) -> Node:
         total = self.name(self.counted[node.parts[0]])
         for part in node.parts[1:]:
             total = self._exp.Add(this=total, expression=self.name(self.counted[part]))

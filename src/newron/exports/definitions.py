@@ -23,18 +23,26 @@ from newron.exports.expression import (
     add,
     bound,
     call,
-    greatest,
+    maximum,
     multiply,
     negate,
     subtract,
     walk,
 )
 
-__all__ = ["DEFINITIONS", "Definition", "activate", "collect_definitions", "make_function"]
+__all__ = [
+    "DEFINITIONS",
+    "MAX_EXPONENT",
+    "MAX_UNBOUNDED",
+    "Definition",
+    "activate",
+    "collect_definitions",
+    "make_function",
+]
 
-_LIMIT = 708.0  # of the argument of exp
+MAX_EXPONENT = 708.0  # of e
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to a whole number
-_LARGEST = 1e100  # of unbounded functions
+MAX_UNBOUNDED = 1e100  # of functions without bounds
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ def _define_exp() -> Definition:
     return Definition(
         "exp",
         (
-            ("c", bound(_X, _LIMIT)),
+            ("c", bound(_X, MAX_EXPONENT)),
             ("n", call("-", scaled, Number(_ROUND))),
             ("r", call("-", call("-", c, high), low)),
             ("s", call("*", r, r)),
@@ -123,7 +131,7 @@ def _define_selu() -> Definition:
     over = call("*", Number(1.05070098735548049342), z)
     return Definition(
         "selu",
-        (("z", bound(_X, _LARGEST)),),
+        (("z", bound(_X, MAX_UNBOUNDED)),),
         Choice(((Compare(">", z, ZERO), over),), under),
         "the scaled exponential linear unit",
     )
@@ -136,7 +144,7 @@ DEFINITIONS = {
         _define_sigmoid(),
         _define_tanh(),
         _define_selu(),
-        Definition("bounded", (), bound(_X, _LARGEST), "x, within 1e100"),
+        Definition("bounded", (), bound(_X, MAX_UNBOUNDED), "x, within 1e100"),
     )
 }
 
@@ -165,7 +173,7 @@ def _tanh_prod(x: Expression, w: Sequence[float], b: Sequence[float]) -> Express
 
 
 def _relu(x: Expression) -> Expression:
-    return greatest(x, ZERO)
+    return maximum(x, ZERO)
 
 
 Maker = Callable[[Expression, Sequence[float], Sequence[float]], Expression]

@@ -11,35 +11,23 @@ __all__ = ["DIALECTS", "Dialect", "find_dialect"]
 
 @dataclass(frozen=True)
 class Dialect:
-    """A database.
-
-    Parameters
-    ----------
-    name : str
-        As sqlglot calls it.
-    materialized : bool
-        Whether a common table expression must be marked to be computed once; otherwise its
-        expressions would be put in place wherever they are read.
-    overflows, underflows : bool
-        Whether it raises an error where a product is too large, or too small.
-    skips_nulls : bool
-        Whether its GREATEST leaves out NULL; sqlglot must know.
-    text : str
-        The type of texts.
-    collation : str, optional
-        What texts are compared by, where that is not letter by letter.
-    rounds_literals : bool
-        Whether it may read a number of more than 15 digits as the one beside it.
-    """
+    """A database."""
 
     name: str
+    """As sqlglot calls it."""
     materialized: bool = False
+    """Whether a common table expression must be marked to be computed once."""
     overflows: bool = False
     underflows: bool = False
+    """Whether it raises an error where a product is too large, or too small."""
     skips_nulls: bool = False
+    """Whether its GREATEST leaves out NULL; sqlglot must know."""
     text: str = "text"
+    """The type of texts."""
     collation: str | None = None
+    """What texts are compared by, where that is not letter by letter."""
     rounds_literals: bool = False
+    """Whether it may read a number of more than 15 digits as the one beside it."""
 
 
 DIALECTS = {

@@ -2,7 +2,7 @@
 
 The operations are those that IEEE 754 defines to the last bit, so that a target which has
 double precision gives the same bits as :mod:`newron.model.network`. Two rules hold in every
-target: a comparison with a gap is false, and the parts of a sum are added in their order.
+target: a comparison with a missing value is false, and the parts of a sum are added in their order.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = [
     "bound",
     "call",
     "divide",
-    "greatest",
-    "least",
     "list_parts",
+    "maximum",
+    "minimum",
     "multiply",
     "negate",
     "subtract",
@@ -46,7 +46,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Key:
-    """Names a computed value: what it is, of which layer (from 1 on), and its place there."""
+    """Names a computed value: what it is, of which layer (from 1 on), and its index there."""
 
     kind: str  # rank, function, product, neuron, share, probability
     layer: int
@@ -106,7 +106,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Lookup:
-    """A number for each category of a column; another one for gaps and unknown ones."""
+    """A number for each category of a column; another one for missing and unknown ones."""
 
     column: int
     values: tuple[float, ...]
@@ -121,7 +121,7 @@ Expression = Number | Input | Value | Parameter | Call | Choice | Lookup
 
 @dataclass(frozen=True)
 class Compare:
-    """``left sign right``, false where a side is a gap; the sign is one of < <= >= > ==."""
+    """``left sign right``, false where a side is missing; the sign is one of < <= >= > ==."""
 
     sign: str
     left: Expression
@@ -130,14 +130,14 @@ class Compare:
 
 @dataclass(frozen=True)
 class IsMissing:
-    """A column holds a gap, or a category that is not known."""
+    """A column holds no value, or a category that is not known."""
 
     column: int
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """A column holds one of these categories, told by their numbers."""
+    """A column holds one of these categories, given by their numbers."""
 
     column: int
     categories: tuple[int, ...]
@@ -218,19 +218,19 @@ def negate(part: Expression) -> Expression:
     return Number(-part.value) if isinstance(part, Number) else call("negate", part)
 
 
-def least(*parts: Expression) -> Expression:
-    """Return the least of some numbers."""
+def minimum(*parts: Expression) -> Expression:
+    """Return the minimum of some numbers."""
     return parts[0] if len(parts) == 1 else call("min", *parts)
 
 
-def greatest(*parts: Expression) -> Expression:
-    """Return the greatest of some numbers."""
+def maximum(*parts: Expression) -> Expression:
+    """Return the maximum of some numbers."""
     return parts[0] if len(parts) == 1 else call("max", *parts)
 
 
 def bound(part: Expression, limit: float) -> Expression:
     """Keep a number within ±limit."""
-    return greatest(least(part, Number(limit)), Number(-limit))
+    return maximum(minimum(part, Number(limit)), Number(-limit))
 
 
 # ---- looking through ----

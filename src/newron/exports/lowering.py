@@ -11,7 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from newron.exports.definitions import DEFINITIONS, collect_definitions
+from newron.exports.definitions import (
+    DEFINITIONS,
+    MAX_EXPONENT,
+    MAX_UNBOUNDED,
+    collect_definitions,
+)
 from newron.exports.dialects import Dialect
 from newron.exports.expression import (
     ONE,
@@ -32,8 +37,8 @@ from newron.exports.expression import (
     add,
     bound,
     call,
-    least,
     list_parts,
+    minimum,
     negate,
 )
 from newron.exports.magnitude import LARGEST, SMALLEST, Magnitudes
@@ -46,8 +51,6 @@ __all__ = ["Block", "Line", "Lowering", "lower_program", "read_names"]
 _MAX_COLUMNS = 100  # functions that get columns of their own at a time
 _MAX_FACTORS = 10  # and parts of a sum: databases do not nest very deep
 _MAX_PARTS = 50
-_LIMIT = 708.0
-_LARGEST = 1e100
 _TINY = 1e-100  # e to a power of this size is 1
 
 _SHORT = {"function": "h"}
@@ -122,7 +125,7 @@ class Lowering:
     def lower_block(
         self, name: str, steps: tuple[Step, ...], products: tuple[Step, ...] = ()
     ) -> Iterator[Block]:
-        """Lower steps that do not read each other; give the blocks before them, and them."""
+        """Lower steps that do not read each other; yield the blocks before them, and them."""
         self._lines, results = [], []
         for step in products:
             self._lower_product(step)
@@ -156,7 +159,10 @@ class Lowering:
         if isinstance(node, Value):
             return self._lower_value(node.key)
         if isinstance(node, Choice):
-            branches = [(self._ask(asked), self.lower(value)) for asked, value in node.branches]
+            branches = [
+                (self._lower_condition(condition), self.lower(value))
+                for condition, value in node.branches
+            ]
             return Choice(tuple(branches), self.lower(node.otherwise))
         return self._lower_call(node) if isinstance(node, Call) else node
 
@@ -168,18 +174,18 @@ class Lowering:
         self._base = before
         return lowered
 
-    def _ask(self, node: Condition) -> Condition:
+    def _lower_condition(self, node: Condition) -> Condition:
         if isinstance(node, Compare):
             return Compare(node.sign, self.lower(node.left), self.lower(node.right))
         if isinstance(node, AllOf | AnyOf):
-            return type(node)(tuple(self._ask(part) for part in node.parts))
+            return type(node)(tuple(self._lower_condition(part) for part in node.parts))
         return node
 
     def _lower_call(self, node: Call) -> Expression:
         if node.name == "bounded":
             part = self.lower(node.arguments[0])
-            large = self._magnitudes.measure(node.arguments[0]).ceiling > _LARGEST
-            return bound(part, _LARGEST) if large else part
+            large = self._magnitudes.measure(node.arguments[0]).ceiling > MAX_UNBOUNDED
+            return bound(part, MAX_UNBOUNDED) if large else part
         if node.name in DEFINITIONS:
             argument = self.lower(node.arguments[0])
             return self._define(node.name, argument)
@@ -234,7 +240,7 @@ class Lowering:
     def _multiply_small(self, left: Expression, right: Expression) -> Expression:
         """Multiply two values; 0 where the product is too small for a number."""
         x, y = self._name(left, "x"), self._name(right, "y")
-        low = self._name(least(call("abs", x), call("abs", y)), "low")
+        low = self._name(minimum(call("abs", x), call("abs", y)), "low")
         high = self._name(call("max", call("abs", x), call("abs", y)), "high")
         scaled = call("*", call("*", low, Number(2.0**800)), high)
         return Choice(
@@ -249,7 +255,7 @@ class Lowering:
     # ---- functions ----
 
     def _define(self, name: str, argument: Expression) -> Expression:
-        """Put a function in place."""
+        """Replace a function by its definition."""
         if not self.exact:
             return self._approximate(name, argument)
         x = self._name(argument, "z")
@@ -270,15 +276,15 @@ class Lowering:
             return self._define(node.name, parts[0]) if defined else Call(node.name, parts)
         if isinstance(node, Choice):
             branches = [
-                (_rename(asked, known), self._substitute(value, known))
-                for asked, value in node.branches
+                (_rename(condition, known), self._substitute(value, known))
+                for condition, value in node.branches
             ]
             return Choice(tuple(branches), self._substitute(node.otherwise, known))
         return node
 
     def _clamp(self, x: Expression) -> Expression:
         """Keep an exponent within what e can be raised to."""
-        inside = bound(x, _LIMIT)
+        inside = bound(x, MAX_EXPONENT)
         if not self._dialect.underflows:
             return inside
         # A square of less than 1e-300 would be too small; e to it is 1 in either case.
@@ -287,14 +293,14 @@ class Lowering:
     def _approximate(self, name: str, argument: Expression) -> Expression:
         """Write a function by the database's own exp."""
         if name == "exp":
-            return call("EXP", bound(argument, _LIMIT))
+            return call("EXP", bound(argument, MAX_EXPONENT))
         if name == "sigmoid":
-            return call("/", ONE, add(ONE, call("EXP", bound(negate(argument), _LIMIT))))
+            return call("/", ONE, add(ONE, call("EXP", bound(negate(argument), MAX_EXPONENT))))
         if name == "tanh":
-            power = call("EXP", bound(call("*", Number(2.0), argument), _LIMIT))
+            power = call("EXP", bound(call("*", Number(2.0), argument), MAX_EXPONENT))
             return call("-", ONE, call("/", Number(2.0), add(ONE, power)))
-        z = self._name(bound(argument, _LARGEST), "z")
-        under = call("-", call("EXP", bound(z, _LIMIT)), ONE)
+        z = self._name(bound(argument, MAX_UNBOUNDED), "z")
+        under = call("-", call("EXP", bound(z, MAX_EXPONENT)), ONE)
         return Choice(
             ((Compare(">", z, ZERO), call("*", Number(1.05070098735548049342), z)),),
             call("*", Number(1.75809934084737685994), under),
@@ -302,7 +308,7 @@ class Lowering:
 
 
 def _rename(node: Condition, known: dict[str, Expression]) -> Condition:
-    """Put names in place in the comparison of a definition."""
+    """Replace the names in the comparison of a definition."""
     if isinstance(node, Compare) and isinstance(node.left, Parameter):
         return Compare(node.sign, known[node.left.name], node.right)
     return node

@@ -29,7 +29,7 @@ _APART = 2.0**-54  # how near, by its size, the next number to a number is
 
 @dataclass(frozen=True)
 class Magnitude:
-    """The least size of a value that is not 0, and its greatest."""
+    """The minimum size of a value that is not 0, and its maximum."""
 
     floor: float
     ceiling: float
@@ -38,7 +38,7 @@ class Magnitude:
 _ANY = Magnitude(SMALLEST, LARGEST_INPUT)
 _EXP = Magnitude(3e-308, 3.1e307)
 
-# What functions give, whatever they are given.
+# What functions return, whatever their argument is.
 _RANGES = {
     "exp": _EXP,
     "sigmoid": Magnitude(1.5e-308, 1.0),
@@ -88,7 +88,7 @@ class Magnitudes:
 
 
 def _measure_difference(node: Call) -> float:
-    """Return the least size of a sum: a value is not nearer to a constant than its neighbours."""
+    """Return the minimum size of a sum: a value is not nearer to a constant than its neighbours."""
     sizes = [abs(part.value) for part in node.arguments if isinstance(part, Number)]
     apart = len(node.arguments) == 2 and len(sizes) == 1
     return max(sizes[0] * _APART, SMALLEST) if apart else SMALLEST

@@ -54,7 +54,7 @@ _OPERATIONS = {
 _SIGNS = {
     "<": "Less", "<=": "LessOrEqual", ">": "Greater", ">=": "GreaterOrEqual", "==": "Equal",
 }  # fmt: skip
-_LEAST_POWER = -1022
+_MIN_POWER = -1022
 
 
 def print_onnx(program: Program, name: str, rules: RuleProgram | None = None) -> bytes:
@@ -121,7 +121,7 @@ class _Nodes(ABC):
     def apply(
         self, operation: str, *inputs: str, name: str = "v", domain: str = "", **more: Any
     ) -> str:
-        """Add a node; give the name of its result."""
+        """Add a node; return the name of its result."""
         out = self._names.take(name)
         node = self.onnx.helper.make_node(operation, inputs, [out], domain=domain, **more)
         self.nodes.append(node)
@@ -147,8 +147,9 @@ class _Nodes(ABC):
             return self.hold_number(node.value)
         if isinstance(node, Choice):
             value = self.print(node.otherwise)
-            for asked, chosen in reversed(node.branches):
-                value = self.apply("Where", self.ask(asked), self.print(chosen), value)
+            for condition, chosen in reversed(node.branches):
+                held = self.print_condition(condition)
+                value = self.apply("Where", held, self.print(chosen), value)
             return value
         if isinstance(node, Call):
             return self._print_call(node)
@@ -177,16 +178,16 @@ class _Nodes(ABC):
 
     def _scale(self, x: str, n: str) -> str:
         """Multiply by a power of two, which is looked up: a runtime's own may be rounded."""
-        # What is computed of a missing value is not chosen, but must not look beside the table.
+        # What is computed of a missing value is not chosen, but must not read beside the table.
         n = self.apply("Where", self.apply("IsNaN", n), self.hold_number(0.0), n)
-        place = self.apply("Sub", n, self.hold_number(_LEAST_POWER))
-        place = self.apply("Cast", place, to=self._type("INT64"))
-        return self.apply("Mul", x, self.apply("Gather", self.find_powers(), place))
+        index = self.apply("Sub", n, self.hold_number(_MIN_POWER))
+        index = self.apply("Cast", index, to=self._type("INT64"))
+        return self.apply("Mul", x, self.apply("Gather", self.find_powers(), index))
 
     def _type(self, name: str) -> int:
         return int(getattr(self.onnx.TensorProto, name))
 
-    def ask(self, node: Condition) -> str:
+    def print_condition(self, node: Condition) -> str:
         """Return the name of a condition."""
         assert isinstance(node, Compare)  # noqa: S101 - definitions have no other
         return self.apply(_SIGNS[node.sign], self.print(node.left), self.print(node.right))
@@ -261,17 +262,17 @@ class _Graph(_Nodes):
         return self._read_column(node.column)
 
     def find_powers(self) -> str:
-        powers = np.ldexp(1.0, np.arange(_LEAST_POWER, -_LEAST_POWER + 1))
+        powers = np.ldexp(1.0, np.arange(_MIN_POWER, -_MIN_POWER + 1))
         return self.hold(powers)
 
     def _read_column(self, i: int) -> str:
-        """Return a column as numbers: NaN where missing, or the places of categories."""
+        """Return a column as numbers: NaN where missing, or the numbers of categories."""
         if i not in self._read:
             column = self._columns[i]
             if column.categories is None:
                 self._read[i] = self._read_numbers(column.name)
             else:
-                self._read[i] = self._read_places(column.name, column.categories)
+                self._read[i] = self._read_categories(column.name, column.categories)
         return self._read[i]
 
     def _read_numbers(self, name: str) -> str:
@@ -279,8 +280,8 @@ class _Graph(_Nodes):
         inside = self.apply("LessOrEqual", self.apply("Abs", name), limit)
         return self.apply("Where", inside, name, nan)
 
-    def _read_places(self, name: str, labels: Sequence[Label]) -> str:
-        """Return the places of categories; one more for what is missing."""
+    def _read_categories(self, name: str, labels: Sequence[Label]) -> str:
+        """Return the numbers of categories; one more for what is missing."""
         n = len(labels)
         if has_text(labels):
             return self.apply(
@@ -295,39 +296,39 @@ class _Graph(_Nodes):
             return self.apply("Cast", self._zeros, to=self._type("INT64"))
         known = self.apply("Equal", name, self.hold(np.array([list(map(float, labels))])))
         marks = self.apply("Cast", known, to=self._type("DOUBLE"))
-        # At most one mark in a row: its place less n, and n where there is none.
+        # At most one mark in a row: its number less n, and n where there is none.
         steps = self.hold(np.arange(n, dtype=np.float64)[:, None] - n)
-        place = self.apply("Add", self.apply("MatMul", marks, steps), self.hold_number(n))
-        return self.apply("Cast", place, to=self._type("INT64"))
+        number = self.apply("Add", self.apply("MatMul", marks, steps), self.hold_number(n))
+        return self.apply("Cast", number, to=self._type("INT64"))
 
-    def ask(self, node: Condition) -> str:
+    def print_condition(self, node: Condition) -> str:
         """Return the name of a condition, also of one that asks columns."""
         if isinstance(node, Compare):
-            return super().ask(node)
+            return super().print_condition(node)
         if isinstance(node, IsMissing):
             labels = self._columns[node.column].categories
             if labels is None:
                 return self.apply("IsNaN", self._read_column(node.column))
-            return self._ask_members(node.column, [len(labels)])
+            return self._print_members(node.column, [len(labels)])
         if isinstance(node, OneOf):
-            return self._ask_members(node.column, node.categories)
+            return self._print_members(node.column, node.categories)
         if isinstance(node, Some):
-            return self._ask_some(node)
+            return self._print_some(node)
         kind, start = ("And", True) if isinstance(node, AllOf) else ("Or", False)
         total = self.hold(np.array([start]))
         for part in node.parts:
-            total = self.apply(kind, total, self.ask(part))
+            total = self.apply(kind, total, self.print_condition(part))
         return total
 
-    def _ask_members(self, i: int, places: Sequence[int]) -> str:
+    def _print_members(self, i: int, categories: Sequence[int]) -> str:
         n = len(self._columns[i].categories or ()) + 1
-        mask = np.isin(np.arange(n), list(places))
+        mask = np.isin(np.arange(n), list(categories))
         return self.apply("Gather", self.hold(mask), self._read_column(i))
 
-    def _ask_some(self, node: Some) -> str:
+    def _print_some(self, node: Some) -> str:
         total = self.hold(np.array([0], np.int64))
         for part in node.parts:
-            one = self.apply("Cast", self.ask(part), to=self._type("INT64"))
+            one = self.apply("Cast", self.print_condition(part), to=self._type("INT64"))
             total = self.apply("Add", total, one)
         low, high = (self.hold(np.array([n], np.int64)) for n in (node.low, node.high))
         above = self.apply("GreaterOrEqual", total, low)
@@ -336,44 +337,44 @@ class _Graph(_Nodes):
     # ---- outputs ----
 
     def make_outputs(self, rules: RuleProgram | None) -> list[Any]:
-        """Add all nodes; give the outputs."""
+        """Add all nodes; return the outputs."""
         program, output = self._program, self._program.model.output
         for step in program.steps:
             self._values[step.key] = self._spread(step.expression)
         scores = self._join([self._values[step.key] for step in program.scores])
         outputs = []
         if program.choice is None or not isinstance(output, Classes):
-            outputs.append(self._give("prediction", scores, "DOUBLE", output.n_scores))
+            outputs.append(self._make_output("prediction", scores, "DOUBLE", output.n_scores))
         else:
             shares = self._join([self._values[step.key] for step in program.probabilities])
             labels, kind = _make_labels(output.labels)
-            place = self.apply("Cast", self.print(program.choice), to=self._type("INT64"))
-            label = self.apply("Gather", self.hold(labels), self._squeeze(place))
-            outputs.append(self._give("label", label, kind))
-            outputs.append(self._give("probabilities", shares, "DOUBLE", len(output.labels)))
-            outputs.append(self._give("scores", scores, "DOUBLE", output.n_scores))
+            number = self.apply("Cast", self.print(program.choice), to=self._type("INT64"))
+            label = self.apply("Gather", self.hold(labels), self._squeeze(number))
+            outputs.append(self._make_output("label", label, kind))
+            outputs.append(self._make_output("probabilities", shares, "DOUBLE", len(output.labels)))
+            outputs.append(self._make_output("scores", scores, "DOUBLE", output.n_scores))
         return outputs if rules is None else [*outputs, *self._make_rules(rules)]
 
     def _make_rules(self, rules: RuleProgram) -> list[Any]:
-        """Return which rules hold, and where one decides its place; -1 outside the domain."""
-        holds = [self._ask_rows(rule.condition) for rule in rules.rules]
+        """Return which rules hold, and where one decides its index; -1 outside the domain."""
+        holds = [self._print_for_rows(rule.condition) for rule in rules.rules]
         if rules.decides:
-            holds.append(self._ask_rows(AllOf(())))
+            holds.append(self._print_for_rows(AllOf(())))
         if not holds:
             return []
-        outputs = [self._give("holds", self._join(holds), "BOOL", len(holds))]
+        outputs = [self._make_output("holds", self._join(holds), "BOOL", len(holds))]
         if rules.decides:
             marks = self.apply("Cast", self._join(holds), to=self._type("INT32"))
             first = self.apply("ArgMax", marks, axis=1, keepdims=1)
             outside = self.hold(np.array([-1], np.int64))
-            rule = self.apply("Where", self._ask_rows(rules.inside), first, outside)
-            outputs.append(self._give("rule", self._squeeze(rule), "INT64"))
+            rule = self.apply("Where", self._print_for_rows(rules.inside), first, outside)
+            outputs.append(self._make_output("rule", self._squeeze(rule), "INT64"))
         return outputs
 
-    def _ask_rows(self, condition: Condition) -> str:
-        """Ask a condition of every row, even if it is the same of all."""
+    def _print_for_rows(self, condition: Condition) -> str:
+        """Return a condition for every row, even if it is the same for all."""
         every = self.apply("Equal", self._zeros, self.hold_number(0.0))
-        return self.apply("And", every, self.ask(condition))
+        return self.apply("And", every, self.print_condition(condition))
 
     def _spread(self, expression: Expression) -> str:
         """Return the value of an expression for every row, even if it is the same for all."""
@@ -387,7 +388,7 @@ class _Graph(_Nodes):
     def _squeeze(self, value: str) -> str:
         return self.apply("Squeeze", value, self.hold(np.array([1], np.int64)))
 
-    def _give(self, name: str, value: str, kind: str, width: int | None = None) -> Any:
+    def _make_output(self, name: str, value: str, kind: str, width: int | None = None) -> Any:
         shape = ["rows"] if width is None else ["rows", width]
         own = self.apply("Identity", value, name=name)
         return self.onnx.helper.make_tensor_value_info(own, self._type(kind), shape)

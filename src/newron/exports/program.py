@@ -27,8 +27,8 @@ from newron.exports.expression import (
     add,
     call,
     divide,
-    greatest,
-    least,
+    maximum,
+    minimum,
     multiply,
     subtract,
 )
@@ -230,7 +230,7 @@ def _combine(aggregation: str, parts: list[Expression]) -> Expression:
         return add(*parts)
     if aggregation == "mean":
         return divide(add(*parts), Number(float(len(parts))))
-    return least(*parts) if aggregation == "min" else greatest(*parts)
+    return minimum(*parts) if aggregation == "min" else maximum(*parts)
 
 
 # ---- classes ----
@@ -247,7 +247,7 @@ def _decide(
         choice = Choice(((Compare(">=", scores[0], ZERO), ONE),), ZERO)
     else:
         top = Value(Key("share", 0, 0))
-        shares = [Step(top.key, greatest(*scores), "the highest score")]
+        shares = [Step(top.key, maximum(*scores), "the highest score")]
         for k, score in enumerate(scores, 1):
             shares.append(Step(Key("share", 0, k), call("exp", call("-", score, top))))
         powers = [Value(step.key) for step in shares[1:]]

@@ -30,16 +30,9 @@ Part = tuple[str, list[Selected]]
 class Query:
     """Chains parts of a query.
 
-    Parameters
-    ----------
-    clauses : Clauses
-    dialect : Dialect
-    table : sequence of str
-        The names of the table, the last one its own.
-    columns : sequence of str
-        The columns of the schema as the query calls them.
-    keep : mapping of str to str
-        Columns that the result has, too: how the query calls them, and their own names.
+    ``table`` has the names of the table, the last one its own; ``columns`` are those of the schema
+    as the query calls them; ``keep`` has further columns of the result: how the query calls them,
+    and their own names.
     """
 
     def __init__(
@@ -100,7 +93,7 @@ class Query:
         return later[::-1]
 
     def _add(self, query: Node, title: str, columns: Sequence[Node], source: Node) -> Node:
-        """Add a common table expression; give it as the source of the next one."""
+        """Add a common table expression; return it as the source of the next one."""
         name = self._clauses.quote(self._titles.take(title))
         select = self._exp.Select(expressions=columns).from_(source, copy=False)
         query.with_(name, as_=select, materialized=self._materialized, copy=False)
@@ -116,7 +109,7 @@ class Query:
             for i, alias in enumerate(self._columns)
             if alias in needed
         ]
-        # A network that reads nothing still says something of every row.
+        # A network that reads nothing still predicts something for every row.
         one = Selected("row", self._exp.Literal.number(1), frozenset())
         return [self._alias(column) for column in columns or [one]]
 

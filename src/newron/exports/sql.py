@@ -26,8 +26,8 @@ from newron.exports.expression import (
     OneOf,
     Parameter,
     Some,
-    greatest,
     list_parts,
+    maximum,
 )
 from newron.exports.lowering import Lowering, lower_program
 from newron.exports.program import Program
@@ -224,7 +224,8 @@ class _Writer:
         if listed:
             ifs = [
                 self._exp.If(
-                    this=self._clauses.ask(rule.condition), true=self._number_rule(k, rule.text)
+                    this=self._clauses.print_condition(rule.condition),
+                    true=self._number_rule(k, rule.text),
                 )
                 for k, rule in enumerate(listed, 1)
             ]
@@ -280,7 +281,8 @@ class _Writer:
             if weight:
                 used.append(rule.condition)
                 case_if = self._exp.If(
-                    this=self._clauses.ask(rule.condition), true=self._write_whole(abs(weight))
+                    this=self._clauses.print_condition(rule.condition),
+                    true=self._write_whole(abs(weight)),
                 )
                 case_if.args["true"].add_comments([f" {quote_line(rule.text)} "])
                 case = self._exp.Case(ifs=[case_if], default=self._write_whole(0))
@@ -294,10 +296,10 @@ class _Writer:
 
 
 def _choose(names: Sequence[str]) -> Choice:
-    """Return the number of the class that has the points: the first with the most."""
+    """Return the number of the class that has the points: the first of the highest."""
     points = [Parameter(name) for name in names]
     if len(points) == 1:
         return Choice(((Compare(">=", points[0], ZERO), ONE),), ZERO)
-    top = greatest(*points)
+    top = maximum(*points)
     branches = [(Compare(">=", one, top), Number(float(j))) for j, one in enumerate(points[:-1])]
     return Choice(tuple(branches), Number(len(points) - 1.0))
