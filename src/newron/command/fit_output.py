@@ -172,9 +172,9 @@ def _draw_qualities(console: Console, result: FitResult, evaluation: Evaluation)
     estimates = {names.get(k, k): _get_estimate(q) for k, q in evaluation.qualities.items()}
     if result.table.y.labels is None:
         draw_chart(console, list(estimates.items()), unit="error")
-        return
-    percents = [(k, Estimate(*(100.0 * x for x in _list_limits(e)))) for k, e in estimates.items()]
-    draw_chart(console, percents, unit="%", limit=100.0)
+    else:
+        percents = [(name, estimate.scale(100.0)) for name, estimate in estimates.items()]
+        draw_chart(console, percents, unit="%", limit=100.0)
 
 
 def _get_estimate(quality: ClassificationQuality | RegressionQuality) -> Estimate:

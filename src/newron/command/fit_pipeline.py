@@ -167,29 +167,15 @@ class CardEstimator(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class FitResult:
-    """What a fit found: all that is printed and reported.
-
-    Attributes
-    ----------
-    data : Path
-    table : LabelledTable
-    options : FitOptions
-    plan : SplitPlan
-    predictions : Predictions or None
-        Of the rows that were evaluated on; None where there were none.
-    model : Model
-    rules : RuleSet or None
-        Of a crisp network.
-    seconds : float
-    """
+    """What a fit found: all that is printed and reported."""
 
     data: Path
     table: LabelledTable
     options: FitOptions
     plan: SplitPlan
-    predictions: Predictions | None
+    predictions: Predictions | None  # of the rows that were evaluated on
     model: Model
-    rules: RuleSet | None
+    rules: RuleSet | None  # of a crisp network
     seconds: float
 
     @cached_property
@@ -210,8 +196,9 @@ class FitResult:
 
     @property
     def _test_rows(self) -> NDArray[np.intp] | None:
-        apart = self.predictions is not None and not self.plan.n_folds
-        return self.predictions.index if apart and self.predictions is not None else None
+        if self.predictions is None or self.plan.n_folds:
+            return None
+        return self.predictions.index
 
     def count_agreement(self) -> int:
         """Return on how many rows of the table rules and network agree."""
@@ -263,6 +250,8 @@ def fit_table(
     estimator = CardEstimator(options.make_estimator(table.y), options.points)
     predictions = _predict_splits(console, table, estimator, options.seed, plan)
     if plan.test_size and predictions is not None:
+        if not isinstance(predictions.fitted, CardEstimator):
+            raise InputError("--test: expected at least 2 classes beside the test rows, got 1")
         model: Model = predictions.fitted.model_
     else:
         with show_stage(console, "final fit") as stage:

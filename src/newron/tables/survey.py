@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from newron.tables.cells import IN_MEMORY, CellFormat, Cells, is_missing
+from newron.tables.cells import IN_MEMORY, CellFormat, Cells
 from newron.tables.field import Label, make_label
 
 __all__ = ["MAX_CATEGORIES", "ColumnSurvey"]
@@ -133,4 +133,7 @@ def _list_values(cells: Cells) -> Sequence[Any]:
     """Return cells that can be counted: NaN differs from itself, None does not."""
     if not isinstance(cells, np.ndarray):
         return cells
-    return [None if is_missing(value) else value for value in cells.tolist()]
+    values: list[Any] = cells.tolist()
+    if cells.dtype.kind != "f":
+        return values  # among objects, a missing value is mostly one and the same
+    return [None if value != value else value for value in values]
