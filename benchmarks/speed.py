@@ -24,8 +24,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.report import Report, open_report
 from newron import NewronClassifier, _core
+from newron.objectives import Binary
 from newron.training.architecture import plan_architecture
-from newron.training.native import CoreTable, train
+from newron.training.core_trainer import CoreTable, train
 from newron.training.recipe import Recipe
 from newron.training.start import draw_start
 from newron.training.wiring import Wiring
@@ -84,7 +85,7 @@ def time_newron(size: Size, processing: str) -> float:
     )  # fmt: skip
     start = draw_start(wiring, table.x.min(axis=0), table.x.max(axis=0), np.random.default_rng(0))
     begin = time.perf_counter()
-    train(wiring, table, recipe, "binary", [start], [1])
+    train(wiring, table, recipe, Binary(), [start], [1])
     return (time.perf_counter() - begin) / (n_epochs * per_epoch)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         exports,
         figures,
         model,
+        objectives,
         report,
         rules,
         search,
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
     from newron.estimators import NewronClassifier, NewronRegressor
     from newron.model import Model, load
     from newron.training.architecture import PRESETS
+    from newron.training.callbacks import Callback, Progress, StopFit
 
 __all__ = [
     "PRESETS",
+    "Callback",
     "InputError",
     "InterruptedWarning",
     "Model",
@@ -54,6 +57,8 @@ __all__ = [
     "NewronError",
     "NewronRegressor",
     "NewronWarning",
+    "Progress",
+    "StopFit",
     "TrainingError",
     "__version__",
     "construct",
@@ -66,6 +71,7 @@ __all__ = [
     "figures",
     "load",
     "model",
+    "objectives",
     "report",
     "rules",
     "search",
@@ -83,6 +89,7 @@ _SUBPACKAGES = (
     "exports",
     "figures",
     "model",
+    "objectives",
     "report",
     "rules",
     "search",
@@ -90,10 +97,13 @@ _SUBPACKAGES = (
     "tables",
 )
 _LAZY = {
+    "Callback": "newron.training.callbacks",
     "Model": "newron.model",
     "NewronClassifier": "newron.estimators",
     "NewronRegressor": "newron.estimators",
     "PRESETS": "newron.training.architecture",
+    "Progress": "newron.training.callbacks",
+    "StopFit": "newron.training.callbacks",
     "load": "newron.model",
 }
 

@@ -1,5 +1,7 @@
 """``processing="smooth"``: sigmoid or tanh-prod, as rows held out judge."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,8 +9,8 @@ from sklearn.base import clone
 from newron import NewronClassifier, NewronRegressor
 from newron.errors import InputError, InterruptedWarning, NewronWarning
 from newron.search import NewronSearchCV
-from newron.training import procedure
-from newron.training.fitting import copy_seed
+from newron.training.context import copy_seed
+from newron.training.strategies import default
 
 QUICK = {"max_iter": 40, "n_init": 2, "random_state": 0}
 
@@ -38,14 +40,13 @@ class TestChoice:
 
     @pytest.mark.parametrize("better", ["sigmoid", "tanh_prod"])
     def test_the_lower_loss_on_rows_held_out_wins(self, better, monkeypatch):
-        judge = procedure._judge
+        evaluate = default._evaluate
 
-        def favour(data, plan, splits):
-            losses, trained = judge(data, plan, splits)
-            own = plan.architecture.layers[-1].processing
-            return losses - 10.0 * (own == better), trained
+        def favour(name, *arguments):
+            candidate = evaluate(name, *arguments)
+            return replace(candidate, losses=candidate.losses - 10.0 * (name == better))
 
-        monkeypatch.setattr(procedure, "_judge", favour)
+        monkeypatch.setattr(default, "_evaluate", favour)
         model = NewronClassifier("smooth", hidden_layer_sizes=(), **QUICK)
         assert model.fit(*make_rows("rises")).processing_ == better
 
@@ -75,7 +76,7 @@ class TestChoice:
         assert model.processing_ == "sigmoid"
 
     def test_many_rows(self, monkeypatch):
-        monkeypatch.setattr(procedure, "MANY_ROWS", 200)
+        monkeypatch.setattr(default, "MANY_ROWS", 200)
         X, y = make_rows("bump")
         models = fit_all(X, y)
         chosen = models["smooth"].processing_
@@ -146,15 +147,14 @@ class TestRefusals:
 
 
 def test_ctrl_c_in_the_second_kind_keeps_the_first(monkeypatch):
-    judge = procedure._judge
+    evaluate = default._evaluate
 
-    def stop(data, plan, splits):
-        losses, trained = judge(data, plan, splits)
-        if plan.architecture.layers[-1].processing == "tanh_prod":
-            raise procedure._Stopped(trained[0])
-        return losses, trained
+    def stop(name, *arguments):
+        if name.startswith("tanh_prod"):
+            raise KeyboardInterrupt
+        return evaluate(name, *arguments)
 
-    monkeypatch.setattr(procedure, "_judge", stop)
+    monkeypatch.setattr(default, "_evaluate", stop)
     model = NewronClassifier("smooth", **QUICK)
     with pytest.warns(InterruptedWarning):
         model.fit(*make_rows("rises"))

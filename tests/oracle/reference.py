@@ -218,7 +218,7 @@ class Result:
 def train(wiring, X, y, weight, recipe, kind, start, seed):
     """Repeat the core's whole run; ``recipe`` is a newron.training.recipe.Recipe."""
     params = start.astype(np.float64)
-    share, decay = wiring.make_shares(), wiring.make_decay(recipe.weight_decay)
+    share, decay = wiring.make_trainable(), wiring.make_decay(recipe.weight_decay)
     mean, square, steps = np.zeros_like(params), np.zeros_like(params), 0
     order, random = list(range(len(X))), Random(seed)
     best, kept, reference, waited, history = math.inf, params, math.inf, 0, []

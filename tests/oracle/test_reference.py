@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from newron.training.native import CoreTable, train
+from newron.objectives import OBJECTIVES
+from newron.training.core_trainer import CoreTable, train
 from newron.training.recipe import Recipe, get_recipe
 from oracle import reference
 from oracle.networks import (
@@ -93,7 +94,8 @@ def compare_runs(wiring, loss, recipe, n_rows=70, tolerance=2e-3):
     x, y, weight = make_table(n_rows, wiring.n_channels, loss)
     start, seed = make_start(wiring, x), 12345
     table = CoreTable(x, y, weight)
-    got = train(wiring, table, recipe, loss, [start], [seed])
+    objective = OBJECTIVES[loss](wiring.architecture.layers[-1].n_neurons)
+    got = train(wiring, table, recipe, objective, [start], [seed])
     double = (a.astype(np.float64) for a in (x, y, weight))
     want = reference.train(wiring, *double, recipe, loss, start, seed)
     assert got.n_epochs == len(want.history)

@@ -58,9 +58,9 @@ def test_the_default_recipe_may_use_what_was_found(short):
 
 
 def test_many_rows_are_judged_once(short, monkeypatch):
-    from newron.training import holdout
+    from newron.training import folds
 
-    monkeypatch.setattr(holdout, "MANY_ROWS", 100)
+    monkeypatch.setattr(folds, "MANY_ROWS", 100)
     X, y = make_corner(300)
     assert make_auto().fit(X, y).tree_ is not None
 
@@ -124,10 +124,10 @@ def test_ctrl_c_trains_the_best_structure_so_far(monkeypatch, n_jobs):
     fit = inner.fit_network
     with press_ctrl_c() as press:
 
-        def stop(data, plan):
-            if len(plan.architecture.layers) == 3:
+        def stop(data, spec, context):
+            if len(spec.architecture.layers) == 3:
                 press()
-            return fit(data, plan)
+            return fit(data, spec, context)
 
         monkeypatch.setattr(inner, "fit_network", stop)
         with pytest.warns(InterruptedWarning, match="the best structure so far is trained"):

@@ -46,7 +46,7 @@ def run_search(journal=None, **settings):
 def kill_after(n_trials, path):
     victim = subprocess.Popen(
         [sys.executable, "-c", VICTIM, str(path), str(n_trials)],
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
         stdout=subprocess.PIPE,
     )
     assert victim.stdout.readline() == b"now\n"

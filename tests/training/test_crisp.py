@@ -5,21 +5,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from builders.training import LOSSES, keep_order, make_context, make_problem
 from newron import InputError, NewronClassifier, NewronRegressor, NewronWarning, _core
 from newron.demo import make_monk2
+from newron.objectives import Binary, Squared
 from newron.tables.field import Field
+from newron.training.callbacks import Callback
 from newron.training.crisp import CrispShape, RankedTable, from_crisp, polish, to_crisp
-from newron.training.growing import GrowPlan, GrowTask, grow, judge_terms
-from newron.training.holdout import split_rows
+from newron.training.folds import split_folds
+from newron.training.growing import GrowPlan, GrowTask, evaluate_terms, grow
 from newron.training.ranking import learn_ranking
 from oracle import crisp as naive
 
 
 def name_fields(X):
     return tuple(Field(f"x{i}") for i in range(X.shape[1]))
-
-
-LOSSES = {"binary": 1, "categorical": 3, "squared": 2}
 
 
 def make_task(loss, n=60, columns=3, seed=0, n_threads=1):
@@ -30,15 +30,28 @@ def make_task(loss, n=60, columns=3, seed=0, n_threads=1):
         targets = X[:, :k] + rng.normal(size=(n, k))
     else:
         targets = ((X[:, :1] > 2) ^ (X[:, 1:2] > 3)) + (X[:, 2:] > 4) * (k > 1)
-    ranking = learn_ranking(X, np.arange(n), name_fields(X))
-    weight = rng.uniform(0.5, 2, n)
-    table = RankedTable(ranking.encode(X), targets.astype(np.float32), weight)
-    return GrowTask(table, ranking, loss, k, n_threads), X
+    ranking = learn_ranking(keep_order(X, name_fields(X)))
+    problem = make_problem(loss, targets.astype(np.float32), rng.uniform(0.5, 2, n))
+    return GrowTask(RankedTable(ranking.encode(X), problem), ranking, n_threads), X
+
+
+def list_core(task):
+    """Return targets as the core reads them, and weights."""
+    problem = task.table.problem
+    return problem.objective.encode_core(problem.targets), problem.weight
+
+
+class Steps(Callback):
+    def __init__(self):
+        self.steps = []
+
+    def on_progress(self, progress):
+        self.steps.append(progress.step)
 
 
 def make_shape(task, seed=0, hidden=(2, 2)):
     rng = np.random.default_rng(seed)
-    n_columns, k = len(task.ranking.lows), task.n_outputs
+    n_columns, k = len(task.ranking.lows), task.table.problem.objective.n_scores
     begin, conditions, first, width = [0], [], 0, n_columns
     for n in hidden:
         for _ in range(n):
@@ -71,29 +84,25 @@ class TestPolish:
     def test_the_core_measures_the_exact_loss(self, loss, seed):
         task, _ = make_task(loss, seed=seed)
         shape = make_shape(task, seed)
-        core = _core.Crisp(
-            task.table.for_core(task.ranking, loss, task.n_outputs), *shape.for_core()
-        )
+        core = _core.Crisp(task.table.for_core(task.ranking), *shape.for_core())
         t = task.table
-        want = naive.total_loss(shape, t.ranks, loss, t.targets, t.weight) / t.weight.sum()
+        want = naive.total_loss(shape, t.ranks, loss, *list_core(task)) / t.problem.weight.sum()
         assert core.loss == pytest.approx(want, rel=1e-9)
 
     def test_a_sweep_lowers_the_loss_and_leaves_no_better_single_change(self, loss, seed):
         task, _ = make_task(loss, seed=seed)
         shape = make_shape(task, seed)
-        core = _core.Crisp(
-            task.table.for_core(task.ranking, loss, task.n_outputs), *shape.for_core()
-        )
+        core = _core.Crisp(task.table.for_core(task.ranking), *shape.for_core())
         losses = [core.loss]
         while core.polish(False, 0.1, 1):
             losses.append(core.loss)
         assert np.all(np.diff(losses) < 0)
         polished = CrispShape.from_core(core.shape(), task.ranking)
         t = task.table
-        now = naive.total_loss(polished, t.ranks, loss, t.targets, t.weight)
+        now = naive.total_loss(polished, t.ranks, loss, *list_core(task))
 
         def evaluate(s):
-            return naive.total_loss(s, t.ranks, loss, t.targets, t.weight)
+            return naive.total_loss(s, t.ranks, loss, *list_core(task))
 
         n_values = n_values_of(task, polished)
         for which in ("conditions", "terms"):
@@ -104,7 +113,7 @@ class TestPolish:
     def test_refitting_and_polishing_never_raise_the_objective(self, loss, seed):
         task, _ = make_task(loss, seed=seed)
         core = _core.Crisp(
-            task.table.for_core(task.ranking, loss, task.n_outputs),
+            task.table.for_core(task.ranking),
             *make_shape(task, seed).for_core(),
         )
         last = core.objective(0.1)
@@ -118,7 +127,7 @@ class TestPolish:
 
     def test_threads_change_nothing(self, loss, seed):
         task, _ = make_task(loss, n=9000, seed=seed)
-        table = task.table.for_core(task.ranking, loss, task.n_outputs)
+        table = task.table.for_core(task.ranking)
         shape = make_shape(task, seed)
         results = [polish(shape, table, task.ranking, rounds=1, n_threads=n) for n in (1, 3)]
         assert results[0][1:] == results[1][1:]
@@ -135,13 +144,13 @@ class TestGrow:
         settings = plan.for_core()
         settings.beam = 0  # conditions and windows alone, as the naive way
         t = task.table
-        core = t.for_core(task.ranking, loss, task.n_outputs)
-        grower = _core.Grower(core, settings, 1)
+        grower = _core.Grower(t.for_core(task.ranking), settings, 1)
+        targets, weight = list_core(task)
         for _ in range(4):
             scores = CrispShape.from_core(grower.shape(), task.ranking).score(t.ranks)
-            slope, curve = naive.slopes(loss, scores, t.targets, t.weight)
+            slope, curve = naive.slopes(loss, scores, targets, weight)
             want = naive.best_term(
-                t.ranks, task.ranking.n_bins, slope, curve, t.weight, 1.0, 3.0, 0.1
+                t.ranks, task.ranking.n_bins, slope, curve, weight, 1.0, 3.0, 0.1
             )
             gain, conditions, _, _ = grower.find_best()
             assert gain / (1 + 0.1 * (len(conditions) - 1)) == pytest.approx(want, rel=1e-9)
@@ -161,12 +170,11 @@ class TestGrow:
 
     def test_the_path_is_nested(self, loss, seed):
         task, _ = make_task(loss, seed=seed)
-        reported = []
-        shapes, losses, interrupted = grow(
-            task, GrowPlan(max_terms=12), lambda n, _: reported.append(n)
-        )
-        assert not interrupted
-        assert reported == list(range(1, len(shapes)))
+        heard = Steps()
+        context = make_context(callbacks=[heard])
+        shapes, losses = grow(task, GrowPlan(max_terms=12), context)
+        assert not context.stopped
+        assert sorted(set(heard.steps)) == list(range(1, len(shapes)))
         assert len(losses) == len(shapes)
         for shorter, longer in pairwise(shapes):
             n, m = len(shorter.terms), len(shorter.conditions)
@@ -177,7 +185,7 @@ class TestGrow:
     def test_threads_change_nothing(self, loss, seed):
         plan = GrowPlan(max_terms=6)
         shapes = [
-            grow(make_task(loss, n=5000, seed=seed, n_threads=n)[0], plan, lambda *_: None)[0][-1]
+            grow(make_task(loss, 5000, seed=seed, n_threads=n)[0], plan, make_context())[0][-1]
             for n in (1, 3)
         ]
         for a, b in zip(shapes[0].for_core(), shapes[1].for_core(), strict=True):
@@ -185,18 +193,15 @@ class TestGrow:
 
     def test_rows_held_out_are_judged_for_every_number_of_terms(self, loss, seed):
         task, _ = make_task(loss, n=80, seed=seed)
-        splits = split_rows(
-            task.table.targets.astype(float),
-            4,
-            np.random.default_rng(0),
-            stratify=loss != "squared",
-        )
-        outside = np.sort(np.concatenate([s.outside for s in splits]))
-        np.testing.assert_array_equal(outside, np.arange(80))
-        assert all(not set(s.inside) & set(s.outside) for s in splits)
-        judged = judge_terms([task] * len(splits), GrowPlan(max_terms=8), splits)
-        assert judged.shape[0] == 4
-        assert judged.mean(axis=0).argmin() > 0
+        data = keep_order(np.zeros((80, 1)), [Field("x")], list_core(task)[0])
+        objective = Squared(1) if loss == "squared" else Binary()  # two classes of rows
+        folds = split_folds(data, objective, np.random.SeedSequence(0))
+        validation = np.sort(np.concatenate([f.validation.index for f in folds]))
+        np.testing.assert_array_equal(validation, np.arange(80))
+        assert all(not set(f.train.index) & set(f.validation.index) for f in folds)
+        losses = evaluate_terms([task] * len(folds), GrowPlan(max_terms=8), folds)
+        assert losses.shape[0] == 4
+        assert losses.mean(axis=0).argmin() > 0
 
 
 class TestThereAndBack:
@@ -207,7 +212,7 @@ class TestThereAndBack:
         from newron.training.encoding import describe_columns
 
         shape = make_shape(task, seed)
-        schema = describe_columns(X, np.arange(len(X)), name_fields(X))
+        schema = describe_columns(X, name_fields(X))
         model = from_crisp(shape, task.ranking, schema, Classes((0, 1, 2)), [2, 2])
         np.testing.assert_allclose(model.scores(X), shape.score(task.table.ranks), atol=1e-12)
         again = to_crisp(model.layers, task.ranking)
@@ -216,7 +221,7 @@ class TestThereAndBack:
     def test_many_values_share_bins_and_rare_ones_keep_theirs(self):
         rng = np.random.default_rng(0)
         x = np.concatenate([np.zeros(5000), rng.normal(size=3000), [50.0, 60.0, 70.0]])
-        ranking = learn_ranking(x[:, None], np.arange(len(x)), [Field("x")], 64)
+        ranking = learn_ranking(keep_order(x[:, None], [Field("x")]), 64)
         assert ranking.n_bins[0] <= 64
         ranks = ranking.encode(x[:, None])[0]
         assert np.all(np.diff(ranks[np.argsort(x)].astype(int)) >= 0)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from builders.training import make_set
 from newron import NewronClassifier, NewronRegressor
 from newron.demo import make_monk2
 
@@ -81,12 +82,12 @@ def test_shortened_numbers_change_no_class_of_a_training_row(processing, n_class
     for layer in fitted.model_.layers:
         digits = [repr(float(v)).lstrip("-0.").replace(".", "") for v in layer.w.ravel()]
         assert max(len(d.split("e")[0]) for d in digits) <= 11
-    from newron.training.decoding import Sample, decode
+    from newron.training.decoding import decode
 
     parts = fitted._fitted.core
     raw = decode(
         parts.wiring, parts.trained.params, parts.encoding, fitted.model_.output,
-        Sample(X, y[:, None].astype(float), np.ones(len(X))),
+        make_set(X, y),
     )  # fmt: skip
     np.testing.assert_array_equal(raw.predict(X), fitted.model_.predict(X))
 

@@ -6,17 +6,19 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-import newron.training.native as native
+import newron.training.core_trainer as core_trainer
 import newron.training.pairing as pairing
-import newron.training.procedure as procedure
+import newron.training.strategies.default as default
+from builders.training import keep_order, make_context, make_problem, make_set, measure_loss
 from newron import NewronClassifier, NewronRegressor
 from newron.model import Classes, Targets
 from newron.tables.field import Field
 from newron.training.architecture import Architecture, plan_architecture
-from newron.training.fitting import Data, Plan, fit_restarts, name_loss
-from newron.training.holdout import deal, measure_loss, settle
-from newron.training.pairing import Mixture, find_pairs, fit_mixture, judge_mixture
+from newron.training.folds import split_folds
+from newron.training.gradient import fit_restarts
+from newron.training.pairing import Mixture, evaluate_mixture, find_pairs, fit_mixture
 from newron.training.recipe import Recipe
+from newron.training.specification import Specification
 
 KINDS = {
     "two classes": Classes((0, 1)),
@@ -37,27 +39,26 @@ def make_table(kind, n=400, n_columns=5, seed=0):
         "three classes": np.digitize(z, [-2, 2]),
         "amounts": 1000 + 50 * z,
     }[kind]
-    return Data(X, y.astype(float)[:, None], None, tuple(map(Field, "abcdefgh"[:n_columns])))
+    return make_set(X, y.astype(float), fields=tuple(map(Field, "abcdefgh"[:n_columns])))
 
 
-def make_plans(kind, processing="tanh_prod", max_iter=100, **settings):
-    """Give the plans of a network without and one with a hidden layer."""
+def make_specs(kind, processing="tanh_prod", max_iter=100, **settings):
+    """Return the specifications of a network without and one with a hidden layer."""
     output = KINDS[kind]
-    plan = Plan(
+    spec = Specification(
         plan_architecture((4,), output.n_scores, processing=processing, direct_inputs=True),
         Recipe(max_iter=max_iter, weight_decay=0.3),
         output,
-        np.random.SeedSequence(0),
         input_scale="both",
         **settings,
     )
-    return replace(plan, architecture=Architecture(plan.architecture.layers[-1:])), plan
+    return replace(spec, architecture=Architecture(spec.architecture.layers[-1:])), spec
 
 
 def find(data, kind, scores=None):
     n_columns = data.X.shape[1]
     scores = np.zeros((len(data.X), KINDS[kind].n_scores)) if scores is None else scores
-    return find_pairs(data, make_plans(kind)[1], scores, range(n_columns))
+    return find_pairs(data, make_specs(kind)[1], scores, range(n_columns))
 
 
 class TestFinding:
@@ -71,7 +72,7 @@ class TestFinding:
     def test_gains_are_those_of_the_best_four_parts(self):
         rng = np.random.default_rng(0)
         data = make_table("two classes", n=60, n_columns=4)
-        data = replace(data, X=data.X.round(0))
+        data = keep_order(data.X.round(0), data.fields, data.y)
         scores = rng.normal(size=(60, 1))
         odds = 1 / (1 + np.exp(-scores[:, 0]))
         slope, curvature = data.y[:, 0] - odds, odds * (1 - odds)
@@ -97,23 +98,23 @@ class TestFinding:
         X[rng.random(400) < 0.4, 2] = np.nan
         y = (X[:, 1] == 2) ^ np.isnan(X[:, 2])
         fields = (Field("a"), Field("b", tuple("wxyz")), Field("c"), Field("d"))
-        data = Data(X, y.astype(float)[:, None], None, fields)
+        data = make_set(X, y.astype(float), fields=fields)
         assert find(data, "two classes")[0] == (1, 2)
 
     def test_a_weight_is_as_so_many_rows(self):
         data = make_table("two classes", n=120)
         weight = np.random.default_rng(0).integers(1, 4, 120)
         again = np.repeat(np.arange(120), weight)
-        twice = Data(data.X[again], data.y[again], None, data.fields)
-        heavy = replace(data, weight=weight.astype(float))
-        assert find(settle(twice), "two classes") == find(settle(heavy), "two classes")
+        twice = make_set(data.X[again], data.y[again], fields=data.fields)
+        heavy = make_set(data.X, data.y, weight.astype(float), data.fields)
+        assert find(twice, "two classes") == find(heavy, "two classes")
 
     def test_there_are_three_for_each_column_and_ninety_at_most(self):
         few = make_table("two classes", n_columns=8)
         assert len(find(few, "two classes")) == 24
         rng = np.random.default_rng(0)
         X = rng.normal(size=(100, 140))
-        wide = Data(X, (X[:, 139] * X[:, 0] > 0)[:, None] * 1.0, None, (Field("x"),) * 140)
+        wide = make_set(X, X[:, 139] * X[:, 0] > 0)
         pairs = find(wide, "two classes")
         assert len(set(pairs)) == 90
         assert all(i < j for i, j in pairs)
@@ -126,15 +127,15 @@ class TestFinding:
 
     def test_one_column_makes_none(self):
         data = make_table("two classes")
-        plan, scores = make_plans("two classes")[1], np.zeros((400, 1))
-        assert find_pairs(data, plan, scores, [2]) == []
+        spec, scores = make_specs("two classes")[1], np.zeros((len(data), 1))
+        assert find_pairs(data, spec, scores, [2]) == []
 
 
-def test_neurons_read_what_they_are_told():
-    _, plan = make_plans("two classes")
-    layers = (replace(plan.architecture.layers[0], n_neurons=3), plan.architecture.layers[1])
+def test_neurons_read_the_inputs_of_their_own():
+    _, spec = make_specs("two classes")
+    layers = (replace(spec.architecture.layers[0], n_neurons=3), spec.architecture.layers[1])
     reads = ((0, 2), (4, 1), (2, 3))
-    architecture = replace(plan.architecture, layers=layers, reads=reads)
+    architecture = replace(spec.architecture, layers=layers, reads=reads)
     first, last = architecture.sources(5)
     assert first.tolist() == [0, 2, 4, 1, 2, 3]
     assert last.tolist() == list(range(8))
@@ -142,23 +143,25 @@ def test_neurons_read_what_they_are_told():
 
 @every_kind
 class TestMixture:
-    def judge(self, data, kind):
-        additive, deep = make_plans(kind)
-        splits = deal(data, deep)
-        once = replace(additive, recipe=replace(additive.recipe, n_init=1))
-        parts = [Data(data.X[s.inside], data.y[s.inside], None, data.fields) for s in splits]
-        return judge_mixture(data, deep, [fit_restarts(p, once)[0] for p in parts], splits)
+    def evaluate(self, data, kind):
+        additive, deep = make_specs(kind)
+        context = make_context()
+        folds = split_folds(data, deep.objective, context.spawn())
+        once = additive.adjust(n_init=1)
+        alone = [fit_restarts(data.take(f.train), once, context)[0] for f in folds]
+        return evaluate_mixture(data, deep, alone, folds, context)
 
-    def test_rows_held_out_want_the_pair(self, kind):
-        mixture = self.judge(settle(make_table(kind)), kind)
-        assert mixture.shares[1] > 0.3
+    def test_validation_rows_want_the_pair(self, kind):
+        mixture = self.evaluate(make_table(kind), kind)
+        assert mixture.coefficients[1] > 0.3
         assert len(mixture.losses) == 4
 
     def test_the_network_knows_the_pair(self, kind):
-        additive, deep = make_plans(kind)
-        data, fresh = settle(make_table(kind)), make_table(kind, seed=1)
-        fitted = fit_mixture(data, additive, deep, Mixture((0.3, 0.7), np.zeros(4)), 2)
-        plain = fit_restarts(data, replace(additive, recipe=replace(additive.recipe, n_init=1)))
+        additive, deep = make_specs(kind)
+        data, fresh = make_table(kind), make_table(kind, seed=1)
+        mixture = Mixture((0.3, 0.7), np.zeros(4))
+        fitted = fit_mixture(data, additive, deep, mixture, 2, make_context())
+        plain = fit_restarts(data, additive.adjust(n_init=1), make_context())
         assert self.measure(kind, fitted.model, fresh) < 0.8 * self.measure(
             kind, plain[0].model, fresh
         )
@@ -171,10 +174,10 @@ class TestMixture:
 
     def test_nothing_of_pairs_is_the_additive_one(self, kind):
         """Shares of scores must be taken where a score of zero means nothing."""
-        additive, deep = make_plans(kind)
-        data = settle(make_table(kind))
-        fitted = fit_mixture(data, additive, deep, Mixture((1.0, 0.0), np.zeros(4)), 2)
-        plain = fit_restarts(data, replace(additive, recipe=replace(additive.recipe, n_init=2)))
+        additive, deep = make_specs(kind)
+        data, mixture = make_table(kind), Mixture((1.0, 0.0), np.zeros(4))
+        fitted = fit_mixture(data, additive, deep, mixture, 2, make_context())
+        plain = fit_restarts(data, additive.adjust(n_init=2), make_context())
         want = np.mean([f.model.scores(data.X) for f in plain], axis=0)
         got = fitted.model.scores(data.X)
         if kind == "three classes":  # the same amount more for each class means nothing
@@ -182,24 +185,21 @@ class TestMixture:
         assert np.sqrt(np.mean((want - got) ** 2)) < 0.3 * want.std()
 
     def measure(self, kind, model, data):
-        targets, scores = data.y, model.scores(data.X)
-        return measure_loss(
-            name_loss(KINDS[kind]), scores, targets.astype(np.float32), np.ones(len(scores))
-        )
+        return measure_loss(KINDS[kind], model.scores(data.X), data.y)
 
 
-def test_shares_are_those_of_the_lowest_loss():
+def test_coefficients_are_those_of_the_lowest_loss():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     said = np.stack([y - 0.5 + rng.normal(size=300), 3 * (y - 0.5) + 4 * rng.normal(size=300)])
-    targets, weight = y[:, None].astype(np.float32), rng.random(300)
+    problem = make_problem("binary", y[:, None], rng.random(300))
 
     def lose(shares):
         scores = (shares[0] * said[0] + shares[1] * said[1])[:, None]
-        lost = weight.sum() * measure_loss("binary", scores, targets, weight)
+        lost = problem.weight.sum() * problem.measure(scores)
         return lost + np.sum((np.array(shares) - 0.5) ** 2)
 
-    found = pairing._find_shares("binary", [said[:, :, None]], [targets], [weight])
+    found = pairing._find_coefficients([problem], [said[:, :, None]])
     grid = list(product(np.arange(0, 2, 0.05), repeat=2))
     assert lose(found) <= min(map(lose, grid)) + 1e-6
 
@@ -219,18 +219,18 @@ class TestDefault:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(300, 4))
         y = (X[:, 0] + np.abs(X[:, 1]) + rng.logistic(size=300) > 1).astype(float)
-        data = Data(X, y[:, None], None, ())
+        data = keep_order(X, (), y[:, None])
         assert len(self.fit(data).model_.layers) == 1
 
     @pytest.mark.parametrize("settings", [{"hidden_layer_sizes": ()}, {"n_init": 1}])
     def test_the_user_can_do_without(self, settings, monkeypatch):
-        monkeypatch.setattr(procedure, "judge_mixture", None)  # nobody asks
+        monkeypatch.setattr(default, "evaluate_mixture", None)  # nobody asks
         assert self.fit(make_table("two classes"), **settings).model_
 
     def test_threads_and_the_order_of_rows_change_nothing(self):
         data = make_table("three classes", n=200)
         order = np.random.default_rng(0).permutation(200)
-        mixed = Data(data.X[order], data.y[order], None, data.fields)
+        mixed = keep_order(data.X[order], data.fields, data.y[order])
         models = [self.fit(data, n_jobs=1), self.fit(data, n_jobs=2), self.fit(mixed, n_jobs=1)]
         assert len({model.model_.fingerprint for model in models}) == 1
 
@@ -251,14 +251,14 @@ class TestDefault:
 def test_pairs_have_less_decay_unless_the_user_named_it(own, less, monkeypatch):
     decays = []
 
-    def train(data, plan):
-        decays.append(plan.recipe.weight_decay)
-        return fit_restarts(data, plan)
+    def train(data, spec, context):
+        decays.append(spec.recipe.weight_decay)
+        return fit_restarts(data, spec, context)
 
     monkeypatch.setattr(pairing, "fit_restarts", train)
-    additive, deep = make_plans("two classes", max_iter=5, own_decay=own)
-    data = settle(make_table("two classes"))
-    fit_mixture(data, additive, deep, Mixture((0.5, 0.5), np.zeros(4)), 1)
+    additive, deep = make_specs("two classes", max_iter=5, own_decay=own)
+    data, mixture = make_table("two classes"), Mixture((0.5, 0.5), np.zeros(4))
+    fit_mixture(data, additive, deep, mixture, 1, make_context())
     assert decays == pytest.approx([0.3, 0.3 / less])
 
 
@@ -266,9 +266,12 @@ class TestInterruption:
     @pytest.mark.parametrize("call", [1, 2], ids=["without pairs", "with pairs"])
     def test_while_networks_are_trained(self, call, monkeypatch):
         self.stop_in_call(monkeypatch, call)
-        additive, deep = make_plans("two classes")
-        data = settle(make_table("two classes"))
-        fitted = fit_mixture(data, additive, deep, Mixture((0.5, 0.5), np.zeros(4)), 2)
+        additive, deep = make_specs("two classes")
+        data, mixture = make_table("two classes"), Mixture((0.5, 0.5), np.zeros(4))
+        context = make_context()
+        with pytest.raises(KeyboardInterrupt):
+            fit_mixture(data, additive, deep, mixture, 2, context)
+        fitted = context.best()
         assert fitted.interrupted
         assert len(fitted.model.layers) == 1
 
@@ -290,8 +293,8 @@ class TestInterruption:
         def train(*arguments):
             calls.append(arguments)
             if len(calls) == number:
-                monkeypatch.setattr(native, "_BLOCK_SECONDS", 1e-6)
-                monkeypatch.setattr(native, "_progress", stop)
+                monkeypatch.setattr(core_trainer, "_BLOCK_SECONDS", 1e-6)
+                monkeypatch.setattr(core_trainer, "_make_progress", stop)
             return fit_restarts(*arguments)
 
         monkeypatch.setattr(pairing, "fit_restarts", train)

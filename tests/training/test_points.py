@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from builders.training import keep_order, make_context, make_problem
 from newron import _core
 from newron.model import Classes
 from newron.tables.field import Field
 from newron.training.crisp import CrispShape, RankedTable, from_crisp, polish, to_crisp
-from newron.training.decoding import Sample, decode
+from newron.training.decoding import decode
 from newron.training.encoding import describe_columns, learn_encoding
 from newron.training.growing import GrowPlan, GrowTask, grow
 from newron.training.ranking import learn_ranking
@@ -58,24 +59,25 @@ def make_task(loss, n=70, seed=0, n_outputs=None, n_threads=1, directions=(), or
         targets = targets[:, None]
     if order is not None:
         X, targets, weight = X[order], targets[order], weight[order]
-    ranking = learn_ranking(X, np.arange(n), FIELDS)
-    table = RankedTable(
-        ranking.encode(X),
-        np.ascontiguousarray(targets, np.float32),
-        weight,
-        directions=directions,
-    )
-    return GrowTask(table, ranking, loss, k, n_threads), X
+    ranking = learn_ranking(keep_order(X, FIELDS))
+    problem = make_problem(loss, np.asarray(targets, np.float32), weight, k)
+    table = RankedTable(ranking.encode(X), problem, directions=directions)
+    return GrowTask(table, ranking, n_threads), X
 
 
 def start_core(task):
-    return task.table.for_core(task.ranking, task.loss, task.n_outputs)
+    return task.table.for_core(task.ranking)
+
+
+def list_core(table):
+    """Return targets as the core reads them, and weights."""
+    return table.problem.objective.encode_core(table.problem.targets), table.problem.weight
 
 
 def make_shape(task, seed=0, hidden=(2, 2)):
     """Draw a network of steps that keeps to the directions of the task."""
     rng = np.random.default_rng(seed)
-    n_columns, k = len(FIELDS), task.n_outputs
+    n_columns, k = len(FIELDS), task.table.problem.objective.n_scores
     directions = list(task.table.directions or [0] * n_columns)
     begin, conditions, first, width = [0], [], 0, n_columns
 
@@ -114,7 +116,7 @@ def make_shape(task, seed=0, hidden=(2, 2)):
 
 def measure(task, shape):
     t = task.table
-    return naive.total_loss(shape, t.ranks, task.loss, t.targets, t.weight)
+    return naive.total_loss(shape, t.ranks, t.problem.objective.name, *list_core(t))
 
 
 def find_bound(task, shape):
@@ -174,7 +176,7 @@ class TestPolish:
         task, _ = make_task(loss, seed=seed, directions=directions)
         shape = make_shape(task, seed)
         core = _core.Crisp(start_core(task), *shape.for_core())
-        want = measure(task, shape) / task.table.weight.sum()
+        want = measure(task, shape) / task.table.problem.weight.sum()
         assert core.loss == pytest.approx(want, rel=1e-9)
 
     def test_no_cut_sign_or_set_of_one_condition_is_better(self, loss, directions, seed):
@@ -187,7 +189,7 @@ class TestPolish:
         assert len(losses) > 1
         polished = thaw(CrispShape.from_core(core.shape(), task.ranking))
         now = measure(task, polished)
-        assert now == pytest.approx(losses[-1] * task.table.weight.sum(), rel=1e-9)
+        assert now == pytest.approx(losses[-1] * task.table.problem.weight.sum(), rel=1e-9)
         for which in ("conditions", "terms"):
             for index in range(len(getattr(polished, which))):
                 assert best_change(task, polished, which, index) >= now - 1e-6 * abs(now)
@@ -246,9 +248,9 @@ class TestGrowOneOutput:
         used = set()
         for _ in range(6):
             scores = CrispShape.from_core(grower.shape(), r).score(t.ranks)
-            slope, curve = naive.slopes(loss, scores, t.targets, t.weight)
+            slope, curve = naive.slopes(loss, scores, *list_core(t))
             want = max(
-                naive.newton_gain(on, slope, curve, t.weight, ridge, 0.0)
+                naive.newton_gain(on, slope, curve, t.problem.weight, ridge, 0.0)
                 for c in range(len(FIELDS))
                 for on in list_sets(t.ranks[c], int(r.n_ordered[c]), int(r.n_bins[c]))
             )
@@ -259,7 +261,7 @@ class TestGrowOneOutput:
             values = t.ranks[source]
             on = (values >= cut) == (sign > 0)
             on[values >= first] = free[values[values >= first] - first] != 0
-            again = naive.newton_gain(on, slope, curve, t.weight, ridge, 0.0)
+            again = naive.newton_gain(on, slope, curve, t.problem.weight, ridge, 0.0)
             assert gain == pytest.approx(again, rel=1e-9)
             assert need == 1
             used.add(source)
@@ -274,10 +276,11 @@ class TestGrowOneOutput:
         on = {"high": (x > 2) | gap, "low": (x > 2) & ~gap, "alone": gap}[where]
         x[gap] = np.nan
         y = on.astype(np.float32)[:, None]
-        ranking = learn_ranking(x[:, None], np.arange(80), FIELDS[:1])
-        table = RankedTable(ranking.encode(x[:, None]), y, np.ones(80))
-        task = GrowTask(table, ranking, loss, n_outputs, 1)
-        shapes, losses, _ = grow(task, GrowPlan(max_terms=1, max_conditions=1, ridge=0.1))
+        ranking = learn_ranking(keep_order(x[:, None], FIELDS[:1]))
+        problem = make_problem(loss, y, np.ones(80), n_outputs)
+        table = RankedTable(ranking.encode(x[:, None]), problem)
+        plan = GrowPlan(max_terms=1, max_conditions=1, ridge=0.1)
+        shapes, losses = grow(GrowTask(table, ranking), plan, make_context())
         np.testing.assert_array_equal(
             shapes[-1].score(table.ranks)[:, 0] > 0.5 * (loss == "squared"), on
         )
@@ -290,14 +293,15 @@ def test_a_rare_category_does_not_hide_the_best_set():
     X = np.repeat(np.arange(len(counts)), counts)[:, None].astype(float)
     y = np.repeat(means, counts)[:, None].astype(np.float32)
     field = Field("c", tuple("abcdefgh"[: len(counts)]))
-    ranking = learn_ranking(X, np.arange(len(X)), [field])
-    table = RankedTable(ranking.encode(X), y, np.ones(len(X)))
+    ranking = learn_ranking(keep_order(X, [field]))
+    weight = np.ones(len(X))
+    table = RankedTable(ranking.encode(X), make_problem("squared", y, weight, 1))
     settings = GrowPlan(max_conditions=1, ridge=5.0, least_weight=0.0).for_core()
-    grower = _core.Grower(table.for_core(ranking, "squared", 1), settings, 1)
+    grower = _core.Grower(table.for_core(ranking), settings, 1)
     scores = CrispShape.from_core(grower.shape(), ranking).score(table.ranks)
-    slope, curve = naive.slopes("squared", scores, y, table.weight)
+    slope, curve = naive.slopes("squared", scores, y, weight)
     want = max(
-        naive.newton_gain(on, slope, curve, table.weight, 5.0, 0.0)
+        naive.newton_gain(on, slope, curve, weight, 5.0, 0.0)
         for on in list_sets(table.ranks[0], 0, len(counts))
     )
     assert grower.find_best()[0] == pytest.approx(want, rel=1e-6)
@@ -323,7 +327,7 @@ class TestGrow:
     def test_threads_change_nothing(self, loss, directions):
         plan = GrowPlan(max_terms=6)
         tasks = [make_task(loss, n=3000, n_threads=n, directions=directions)[0] for n in (1, 3)]
-        shapes = [grow(task, plan)[0][-1].for_core() for task in tasks]
+        shapes = [grow(task, plan, make_context())[0][-1].for_core() for task in tasks]
         for a, b in zip(*shapes, strict=True):
             np.testing.assert_array_equal(a, b)
 
@@ -332,13 +336,14 @@ class TestGrow:
         self, loss, directions, max_conditions
     ):
         task, X = make_task(loss, n=150, directions=directions)
-        shapes, _, _ = grow(task, GrowPlan(max_terms=15, max_conditions=max_conditions))
+        plan = GrowPlan(max_terms=15, max_conditions=max_conditions)
+        shapes, _ = grow(task, plan, make_context())
         assert len(shapes) > 8
         if directions:
             for shape in shapes[4:]:
                 check_directions(task, shape)
-        schema = describe_columns(X, np.arange(len(X)), FIELDS)
-        output = Classes(tuple(range(max(task.n_outputs, 2))))
+        schema = describe_columns(X, FIELDS)
+        output = Classes(tuple(range(max(task.table.problem.objective.n_scores, 2))))
         for shape in shapes[1::5] if loss != "squared" else []:
             widths = [len(shape.begin) - 1] if len(shape.begin) > 1 else []
             model = from_crisp(shape, task.ranking, schema, output, widths)
@@ -350,7 +355,7 @@ class TestThereAndBack:
     def test_ranks_and_columns_tell_the_same_network(self, seed):
         task, X = make_task("categorical", seed=seed)
         shape = make_shape(task, seed)
-        schema = describe_columns(X, np.arange(len(X)), FIELDS)
+        schema = describe_columns(X, FIELDS)
         model = from_crisp(shape, task.ranking, schema, Classes((0, 1, 2)), [2, 2])
         want = shape.score(task.table.ranks)
         np.testing.assert_allclose(model.score_rows(X), want, atol=1e-12)
@@ -359,7 +364,7 @@ class TestThereAndBack:
 
     def test_categories_and_gaps_have_bins_of_their_own(self):
         X, _, _ = make_rows(60)
-        ranking = learn_ranking(X, np.arange(60), FIELDS)
+        ranking = learn_ranking(keep_order(X, FIELDS))
         assert ranking.n_ordered.tolist() == [5, 0, 0, 6]
         assert ranking.n_bins.tolist() == [6, 4, 4, 6]
         ranks = ranking.encode(X)
@@ -369,7 +374,7 @@ class TestThereAndBack:
 
     def test_a_column_of_nothing_but_gaps_has_one_bin(self):
         X = np.full((10, 1), np.nan)
-        ranking = learn_ranking(X, np.arange(10), [Field("x")])
+        ranking = learn_ranking(keep_order(X, [Field("x")]))
         assert ranking.n_bins.tolist() == [1]
         assert ranking.encode(X).tolist() == [[0] * 10]
 
@@ -379,7 +384,8 @@ class TestDecode:
     @pytest.mark.parametrize("scales", ["own", "both"])
     def test_a_model_scores_as_the_core_does(self, function, scales):
         X, effect, weight = make_rows(60)
-        encoding = learn_encoding(X, weight, np.arange(60), FIELDS, scales=scales)
+        data = keep_order(X, FIELDS, (effect > 0)[:, None], weight)
+        encoding = learn_encoding(data, scales=scales)
         n_points = tuple(c.n_points for c in encoding.channels)
         assert n_points == ((1, 4, 4, 0) if scales == "own" else (1, 1, 4, 4, 0, 0))
         plan = make_wiring(function, direct=True, per_input=2, n_channels=len(n_points))
@@ -388,7 +394,6 @@ class TestDecode:
         params = draw_start(wiring, *find_limits(x), np.random.default_rng(1)) * np.float32(1.3)
         y = (effect > 0)[:, None].astype(np.float32)
         want, _ = core_differentiate(wiring, params, x, y, weight.astype(np.float32), "binary")
-        sample = Sample(X, y.astype(float), weight)
-        model = decode(wiring, params, encoding, Classes((0, 1)), sample)
+        model = decode(wiring, params, encoding, Classes((0, 1)), data)
         losses = naive.row_losses("binary", model.score_rows(X), y, weight)
         assert losses.mean() == pytest.approx(want, rel=1e-4)

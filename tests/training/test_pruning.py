@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
+from builders.training import make_problem
 from estimators.test_monotone import DIRECTIONS, check, make_rows
 from model.networks import make_model, with_ranks
 from model.networks import make_rows as make_model_rows
@@ -26,7 +27,7 @@ from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.model.aggregation import activate, combine
 from newron.model.network import rank_edges
 from newron.model.processing import get_processing
-from newron.training import pruning
+from newron.training import pruning, strategies
 from newron.training.elimination import Task, eliminate
 from newron.training.folding import (
     drop_function,
@@ -37,7 +38,7 @@ from newron.training.folding import (
     tell_weights,
 )
 from newron.training.pruning import count_literals
-from newron.training.refitting import Goal, Weights, find_bend, gather_slopes, refit
+from newron.training.refitting import Weights, gather_gradient, refit
 
 QUICK = {
     "recipe": "gradient", "hidden_layer_sizes": (2,), "max_iter": 40, "n_init": 2,
@@ -73,13 +74,10 @@ def make_blobs(n=160, columns=4, seed=0):
 def set_task(model, X, y, **more):
     """Make the task of pruning towards the rows' own targets."""
     n = model.output.n_scores
-    if not isinstance(model.output, Classes):
-        return Task(model.schema, model.output, X, Goal("squared", y, np.ones(len(X))), **more)
-    kind = "binary" if n == 1 else "categorical"
-    targets = y[:, None] == np.arange(n) if n > 1 else y[:, None]
-    return Task(
-        model.schema, model.output, X, Goal(kind, targets.astype(float), np.ones(len(X))), **more
-    )
+    kind = "squared" if not isinstance(model.output, Classes) else "binary"
+    kind = "categorical" if kind == "binary" and n > 1 else kind
+    problem = make_problem(kind, y if kind == "squared" else y[:, None], np.ones(len(X)), n)
+    return Task(model.schema, model.output, X, problem, **more)
 
 
 @pytest.fixture(scope="module")
@@ -268,7 +266,7 @@ class TestRefit:
         term, output = np.divmod(np.arange(5 * k), k)
         ridge = np.where(term == 0, 1e-9, 0.7)
         weights = Weights(F, term, output, ridge, np.zeros(5 * k), np.zeros(5 * k))
-        return Goal(kind, targets, rng.integers(1, 4, n).astype(float)), weights
+        return make_problem(kind, targets, rng.integers(1, 4, n), k), weights
 
     def test_two_classes_as_logistic_regression(self):
         goal, weights = self.draw("binary")
@@ -302,7 +300,7 @@ class TestRefit:
         )
         got = refit(goal, bound)
         assert np.all(got.value * side >= 0.0)
-        slope = gather_slopes(got, find_bend(goal, got.score(goal.targets.shape[1])).slope)
+        slope = gather_gradient(got, goal.expand(got.score(goal.targets.shape[1])).gradient)
         slope += weights.ridge * got.value
         held = (side != 0) & (got.value == 0.0)
         assert held.any()
@@ -313,7 +311,7 @@ class TestRefit:
         F = np.array([[1.0, 0.0], [1.0, 1.0]])
         weights = Weights(F, np.array([0, 1]), np.array([0, 0]), np.array([1e-6, 1.0]),
                           np.zeros(2), np.zeros(2))  # fmt: skip
-        got = refit(Goal("binary", np.array([[0.0], [1.0]]), np.ones(2)), weights)
+        got = refit(make_problem("binary", np.array([[0.0], [1.0]]), np.ones(2)), weights)
         assert np.all(np.isfinite(got.value))
 
 
@@ -338,7 +336,9 @@ class TestElimination:
                 losses.append(np.linalg.lstsq(A, y, rcond=None)[1][0])
             kept.remove(kept[int(np.argmin(losses))])
             assert list_columns(each) == tuple(f"x{k + 1}" for k in kept)
-            assert 2 * task.goal.measure(each.scores(X)) == pytest.approx(min(losses), rel=1e-6)
+            assert 2 * task.problem.measure_likelihood(each.scores(X)) == pytest.approx(
+                min(losses), rel=1e-6
+            )
 
     @pytest.mark.parametrize("seed", range(24))
     def test_networks_of_every_kind_shrink_to_nothing(self, seed):
@@ -403,7 +403,7 @@ class TestElimination:
         X, y = make_blobs(60)
         model = NewronClassifier(**GROWN).fit(X, y).model_
         weight = np.arange(60) % 3 + 1.0
-        goal = Goal("binary", y[:, None].astype(float), weight)
+        goal = make_problem("binary", y[:, None], weight)
         once = eliminate(Task(model.schema, model.output, X, goal), model)
         again = np.repeat(np.arange(60), weight.astype(int))
         many = eliminate(set_task(model, X[again], y[again]), model)
@@ -602,25 +602,30 @@ class TestEstimators:
     def test_many_rows_hold_out_a_third(self, monkeypatch):
         monkeypatch.setattr(pruning, "_MANY_ROWS", 100)
         seen = []
-        monkeypatch.setattr(
-            pruning, "fit", lambda data, *rest: seen.append(len(data.X)) or fit(data, *rest)
-        )
-        from newron.training.procedure import fit
-
+        self.listen(monkeypatch, seen)
         X, y = make_blobs(300)
-        pruned = NewronClassifier(**QUICK).fit(X, y).prune(X, y)
+        whole = NewronClassifier(**QUICK).fit(X, y)
+        seen.clear()
+        pruned = whole.prune(X, y)
         assert seen == [200]
         assert set(list_columns(pruned.model_)) <= {"x1", "x2"}
 
+    def listen(self, monkeypatch, seen):
+        """Note how many rows each fold's network is trained on."""
+        fit = strategies.fit
+
+        def fit_and_note(strategy, data, *rest):
+            seen.append(len(data))
+            return fit(strategy, data, *rest)
+
+        monkeypatch.setattr(pruning.strategies, "fit", fit_and_note)
+
     def test_folds_train_networks_of_their_own_unless_told_not_to(self, monkeypatch):
         seen = []
-        from newron.training.procedure import fit
-
-        monkeypatch.setattr(
-            pruning, "fit", lambda data, *rest: seen.append(len(data.X)) or fit(data, *rest)
-        )
+        self.listen(monkeypatch, seen)
         X, y = make_blobs(100)
         whole = NewronClassifier(**FEW).fit(X, y)
+        seen.clear()
         whole.prune(X, y)
         assert seen == [80] * 5
         whole.prune(X, y, honest=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -33,14 +34,16 @@ from newron.model.processing import get_processing
 from newron.model.schema import Schema, make_names
 from newron.tables.field import Field
 from newron.tables.table import encode_rows, is_plain, learn_fields
+from newron.training import strategies
 from newron.training.architecture import SMOOTH, Architecture, plan_architecture
-from newron.training.callback import ProgressLine
+from newron.training.callbacks import Callback, ProgressLine
+from newron.training.context import FitContext
 from newron.training.encoding import SCALES, describe_columns
-from newron.training.fitting import CoreFit, Data, Fitted, Plan
 from newron.training.growing import GrowPath
-from newron.training.procedure import fit
 from newron.training.pruning import PrunePath, PrunePlan, measure_fit, prune
 from newron.training.recipe import RECIPES, Recipe, get_recipe
+from newron.training.specification import CoreFit, FitResult, Specification
+from newron.training.training_set import TrainingSet
 
 __all__ = ["NewronEstimator"]
 
@@ -84,6 +87,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
+        "callbacks": [None, Callback, "array-like"],
     }
 
     def __init__(
@@ -117,6 +121,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        callbacks: Callback | Sequence[Callback] | None = None,
     ) -> None:
         self.processing = processing
         self.n_factors = n_factors
@@ -146,6 +151,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.callbacks = callbacks
 
     # ---- reading arguments ----
 
@@ -298,55 +304,74 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
 
     # ---- fitting ----
 
-    def _fit_data(
+    def _fit_rows(
         self,
-        data: Data,
+        X: Floats,
+        y: Floats,
+        weight: Floats | None,
         output: Output,
-        recipe_class_weight: Floats | None,
+        class_weight: Floats | None,
         *,
         one_pass: bool = False,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
-        if self._is_auto and not self._is_smooth:  # together they are refused by the plan
-            self._search_structure(data, output, recipe_class_weight, one_pass)
-        whole = plan = self._make_plan(data, output, recipe_class_weight, one_pass=one_pass)
-        before = None
-        if one_pass or self.warm_start:
-            before = self._continue_from(plan.architecture, data, output, one_pass)
-        if before is not None and not one_pass:
-            # It is a step already.
-            plan = replace(plan, recipe=replace(plan.recipe, blend_until=0.0))
-        if one_pass:
-            recipe = replace(
-                plan.recipe, max_iter=1, n_init=1, schedule="constant", blend_until=0.0,
-                monitor="epoch", keep_best=False,
-            )  # fmt: skip
-            plan = replace(plan, recipe=recipe, validation_fraction=None, keep_constant=True)
-        self._check_domains(data)
-        # A part of the rows cannot be grown on, nor dealt into folds.
-        fitted = fit(data, plan, "gradient" if one_pass else self.recipe, before)
+        data = TrainingSet.from_rows(X, y, weight, self._fields)
+        if self._is_auto and not self._is_smooth:  # the specification raises for both
+            self._search_structure(data, output, class_weight, one_pass)
+        spec = self._specify(data, output, class_weight, one_pass=one_pass)
+        trained = self._adjust(spec, data, one_pass)
+        self._check_domains(X)
+        context = self._make_context()
+        # A part of the rows cannot be grown on, nor split into folds.
+        strategy = "gradient" if one_pass else self.recipe
+        fitted = strategies.run(strategy, data, trained, context)
         if fitted.interrupted:
             warnings.warn(
                 "training was interrupted: the best model so far is kept",
                 InterruptedWarning,
                 stacklevel=3,
             )
-        declared, path = self._declare(fitted, data), None
+        fitted, path = self._declare(fitted, X), None
         if self.pruning and not one_pass and not fitted.interrupted:
-            declared, path = self._prune_fitted(declared, data, whole)
-        self._coverage = None if one_pass else cover_training(declared.model, data)
-        self._record = None if one_pass else record_training(data)
-        return self._keep(declared, add=one_pass, prune_path=path)
+            fitted, path = self._prune_fitted(fitted, data, spec, context)
+        self._coverage = None if one_pass else cover_training(fitted.model, data)
+        self._record = None if one_pass else record_training(self._fields, X, y, weight)
+        return self._keep(fitted, add=one_pass, prune_path=path)
+
+    def _adjust(self, spec: Specification, data: TrainingSet, one_pass: bool) -> Specification:
+        """Return the specification of a fit that may continue the one before."""
+        if not (one_pass or self.warm_start):
+            return spec
+        before = self._continue_from(spec, data, one_pass)
+        spec = replace(spec, resume=before)
+        if one_pass:
+            recipe = replace(
+                spec.recipe, max_iter=1, n_init=1, schedule="constant", blend_until=0.0,
+                monitor="epoch", keep_best=False,
+            )  # fmt: skip
+            return replace(spec, recipe=recipe, validation_fraction=None, keep_constant=True)
+        # A network that is continued is one of steps already.
+        return spec if before is None else spec.adjust(blend_until=0.0)
+
+    def _make_context(self) -> FitContext:
+        listed = self.callbacks if isinstance(self.callbacks, Sequence) else [self.callbacks]
+        callbacks = [each for each in listed if each is not None]
+        for each in callbacks:
+            if not isinstance(each, Callback):
+                raise InputError(f"callbacks: expected instances of newron.Callback, got {each!r}")
+        if self.verbose:
+            callbacks.append(ProgressLine())
+        return FitContext(self._make_seed(), effective_n_jobs(self.n_jobs), callbacks)
 
     @property
     def _is_auto(self) -> bool:
         return isinstance(self.hidden_layer_sizes, str)
 
     def _search_structure(
-        self, data: Data, output: Output, class_weight: Floats | None, one_pass: bool
+        self, data: TrainingSet, output: Output, class_weight: Floats | None, one_pass: bool
     ) -> None:
         """Find the hidden layers; a fit that goes on keeps those it has."""
-        from newron.search.inner import FALLBACK, search_inside  # rarely wanted
+        from newron.search.inner import FALLBACK, search_inside  # seldom requested
 
         if (one_pass or self.warm_start) and hasattr(self, "hidden_layer_sizes_"):
             return
@@ -355,7 +380,8 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             return
         found = search_inside(
             data,
-            self._make_plan(data, output, class_weight),
+            self._specify(data, output, class_weight),
+            self._make_context(),
             lambda hidden: self._plan_architecture(output.n_scores, hidden),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -368,18 +394,22 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
                 stacklevel=4,
             )
 
-    def _make_plan(
-        self, data: Data, output: Output, class_weight: Floats | None, *, one_pass: bool = False
-    ) -> Plan:
+    def _specify(
+        self,
+        data: TrainingSet,
+        output: Output,
+        class_weight: Floats | None,
+        *,
+        one_pass: bool = False,
+    ) -> Specification:
         architecture, *others = self._plan_networks(output.n_scores, one_pass=one_pass)
         directions = read_directions(self.monotonic_cst, data.fields, architecture, output)
         if directions and self.n_factors > 1:
             others = []  # a product of factors rises and falls
-        return Plan(
+        return Specification(
             architecture,
             self._choose_recipe(architecture),
             output,
-            self._make_seed(),
             input_scale=self.input_scale,
             class_weight=class_weight,
             directions=directions,
@@ -388,46 +418,43 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             keep_constant=self.warm_start,
             own_decay=self.weight_decay is not None,
             own_starts=self.n_init is not None,
-            n_threads=effective_n_jobs(self.n_jobs),
-            callbacks=[ProgressLine()] if self.verbose else [],
             others=tuple(others),
         )
 
-    def _check_domains(self, data: Data) -> None:
-        """Refuse domains that do not fit, before the time of training is spent."""
+    def _check_domains(self, X: Floats) -> None:
+        """Raise for domains that do not fit, before the time of training is spent."""
         if self.domains is not None:
-            schema = describe_columns(data.X, np.arange(len(data.X)), data.fields)
-            declare_domains(schema, self.domains, data.X)
+            declare_domains(describe_columns(X, self._fields), self.domains, X)
 
-    def _declare(self, fitted: Fitted, data: Data) -> Fitted:
+    def _declare(self, fitted: FitResult, X: Floats) -> FitResult:
         if self.domains is None:
             return fitted
         model = fitted.model
-        schema = declare_domains(model.schema, self.domains, data.X)
+        schema = declare_domains(model.schema, self.domains, X)
         path = None if fitted.path is None else replace(fitted.path, schema=schema)
         return replace(fitted, model=Model(schema, model.layers, model.output), path=path)
 
     def _continue_from(
-        self, architecture: Architecture, data: Data, output: Output, one_pass: bool
+        self, spec: Specification, data: TrainingSet, one_pass: bool
     ) -> CoreFit | None:
-        fitted: Fitted | None = getattr(self, "_fitted", None)
+        fitted: FitResult | None = getattr(self, "_fitted", None)
         if fitted is None:
             return None
         core = fitted.core
         same = (
             core is not None
-            and core.wiring.architecture == architecture
+            and core.wiring.architecture == spec.architecture
             and _name_fields(core.encoding.schema) == data.fields
             and core.encoding.scales == self.input_scale
             and core.encoding.standardized == get_recipe(self.recipe, crisp=False).standardize
-            and fitted.model.output == output
+            and fitted.model.output == spec.output
         )
         if same:
             if one_pass and getattr(self, "prune_path_", None) is not None:
                 warnings.warn(
                     "partial_fit goes on from the network before pruning, and does not prune it",
                     NewronWarning,
-                    stacklevel=5,
+                    stacklevel=6,
                 )
             return core
         if one_pass and self.recipe in ("default", "grow"):
@@ -435,7 +462,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
                 "the network of the fit before was chosen by its recipe and cannot go on from a "
                 'part of the rows: partial_fit starts anew; recipe="gradient" would go on',
                 NewronWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
             return None
         raise InputError(
@@ -444,7 +471,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             'recipe="gradient"'
         )
 
-    def _keep(self, fitted: Fitted, *, add: bool, prune_path: PrunePath | None = None) -> Self:
+    def _keep(self, fitted: FitResult, *, add: bool, prune_path: PrunePath | None = None) -> Self:
         self._fitted = fitted
         self.model_: Model = fitted.model
         if self._is_smooth:
@@ -506,29 +533,31 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         how = PrunePlan(tolerance, max_literals, honest, criterion)
-        data, class_weight = self._read_again(X, y, sample_weight)
-        plan = self._make_plan(data, self.model_.output, class_weight)
-        path = prune(data, plan, self.recipe, self.model_, how)
+        rows, targets, weight, class_weight = self._read_again(X, y, sample_weight)
+        data = TrainingSet.from_rows(rows, targets, weight, self._fields)
+        spec = self._specify(data, self.model_.output, class_weight)
+        path = prune(data, spec, self.recipe, self.model_, how, self._make_context())
         pruned: Self = clone(self)
         settings = self.get_params(deep=False)
         for name, value in vars(self).items():
             if name not in settings:
                 setattr(pruned, name, value)
         pruned._coverage = cover_training(path.model, data)
-        pruned._keep(_prune_fit(self._fitted, path, data, plan), add=False, prune_path=path)
+        pruned._keep(_prune_fit(self._fitted, path, data, spec), add=False, prune_path=path)
         return pruned
 
     @abstractmethod
     def _read_again(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Data, Floats | None]:
-        """Read rows as those of the fit; give them and the weights of classes."""
+    ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+        """Read rows as those of the fit: X, y, their weights and those of classes."""
 
     def _prune_fitted(
-        self, fitted: Fitted, data: Data, plan: Plan
-    ) -> tuple[Fitted, PrunePath | None]:
+        self, fitted: FitResult, data: TrainingSet, spec: Specification, context: FitContext
+    ) -> tuple[FitResult, PrunePath | None]:
+        apart = replace(self._make_context(), callbacks=context.callbacks)
         try:
-            path = prune(data, plan, self.recipe, fitted.model, PrunePlan())
+            path = prune(data, spec, self.recipe, fitted.model, PrunePlan(), apart)
         except KeyboardInterrupt:
             warnings.warn(
                 "pruning was interrupted: the whole network is kept",
@@ -536,7 +565,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
                 stacklevel=5,
             )
             return fitted, None
-        return _prune_fit(fitted, path, data, plan), path
+        return _prune_fit(fitted, path, data, spec), path
 
     # ---- predicting ----
 
@@ -575,9 +604,11 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _prune_fit(fitted: Fitted, path: PrunePath, data: Data, plan: Plan) -> Fitted:
-    """Give the fit of the pruned network; training would go on from the whole one."""
-    loss = measure_fit(data, plan, path.model)
+def _prune_fit(
+    fitted: FitResult, path: PrunePath, data: TrainingSet, spec: Specification
+) -> FitResult:
+    """Return the fit of the pruned network; training would go on from the whole one."""
+    loss = measure_fit(data, spec, path.model)
     return replace(fitted, model=path.model, best_loss=loss, path=None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
 from newron.tables.table import Target
-from newron.training.fitting import Data
+from newron.training.callbacks import Callback
 from newron.training.recipe import get_recipe
 
 __all__ = ["NewronClassifier"]
@@ -93,6 +94,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         Threads; None is one, -1 all.
     verbose : int, default 0
         1 shows a line of progress.
+    callbacks : Callback or list of Callback, optional
+        Hooks of the fit, which may end it early; see :class:`newron.Callback`.
 
     Attributes
     ----------
@@ -168,6 +171,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        callbacks: Callback | Sequence[Callback] | None = None,
     ) -> None:
         super().__init__(
             processing,
@@ -198,6 +202,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
+            callbacks=callbacks,
         )
         self.class_weight = class_weight
 
@@ -285,26 +290,23 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         one_pass: bool = False,
     ) -> Self:
         output = _name_classes(classes)
-        data, class_weight = self._make_data(X, labels, classes, weight)
-        self._fit_data(data, output, class_weight, one_pass=one_pass)
+        numbers = _number_labels(labels, classes)
+        class_weight = self._weigh_classes(numbers, classes, weight)
+        y = numbers[:, None].astype(np.float64)
+        self._fit_rows(X, y, weight, output, class_weight, one_pass=one_pass)
         self.classes_ = classes
         return self
 
-    def _make_data(
-        self, X: Floats, labels: NDArray[Any], classes: NDArray[Any], weight: Floats | None
-    ) -> tuple[Data, Floats | None]:
-        order = np.argsort(classes, kind="stable")  # a Target's classes have their own order
-        numbers = order[np.searchsorted(classes, labels, sorter=order)]
-        data = Data(X, numbers[:, None].astype(np.float64), weight, self._fields)
-        return data, self._weigh_classes(numbers, classes, weight)
-
     def _read_again(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Data, Floats | None]:
+    ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
         rows, targets = self._read_table(X, y, reset=False)
         labels = self._read_labels(targets, y)
         self._check_known(labels, self.classes_)
-        return self._make_data(rows, labels, self.classes_, self._read_weights(sample_weight, rows))
+        weight = self._read_weights(sample_weight, rows)
+        numbers = _number_labels(labels, self.classes_)
+        class_weight = self._weigh_classes(numbers, self.classes_, weight)
+        return rows, numbers[:, None].astype(np.float64), weight, class_weight
 
     def _weigh_classes(
         self, numbers: NDArray[np.intp], classes: NDArray[Any], weight: Floats | None
@@ -349,6 +351,11 @@ def _list_classes(labels: NDArray[Any], y: Any) -> NDArray[Any]:
     if isinstance(y, Target) and y.labels is not None:
         return np.asarray(y.classes[np.unique(y.values)])
     return np.unique(labels)
+
+
+def _number_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    order = np.argsort(classes, kind="stable")  # a Target's classes have their own order
+    return np.asarray(order[np.searchsorted(classes, labels, sorter=order)])
 
 
 def _name_classes(classes: NDArray[Any]) -> Classes:

@@ -15,7 +15,7 @@ from newron.estimators.record import count_seen, list_settings
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
-from newron.training.fitting import Data
+from newron.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Readable"]
 
-_MOST_COVERED = 200_000  # training rows for which support is kept
+_MAX_COVERED = 200_000  # training rows for which support is kept
 
 
 class Readable:
@@ -101,7 +101,7 @@ class Readable:
         if training is None:
             raise InputError(
                 "expected a Heaviside network fitted on at most "
-                f"{_MOST_COVERED} rows to round points, got another"
+                f"{_MAX_COVERED} rows to round points, got another"
             )
         held_out = None if X is None else self._cover(X, y)
         return round_card(self.model_, max_points, training, held_out, seconds=seconds)
@@ -232,7 +232,7 @@ class Readable:
         if record is None or y is None:
             return None
         estimator: Any = self
-        return count_seen(record, estimator._read_again(X, y, None)[0])
+        return count_seen(record, *estimator._read_again(X, y, None)[:2])
 
     def importance(self, X: ArrayLike, y: ArrayLike | None = None, **settings: Any) -> Importance:
         """Measure how much each input and each function matters on some rows.
@@ -245,19 +245,17 @@ class Readable:
         return measure_importance(self.model_, X, y, **settings)
 
 
-def cover_training(model: Model, data: Data) -> Coverage | None:
-    """Keep how many training rows have which cells, so that rules can tell their support."""
+def cover_training(model: Model, data: TrainingSet) -> Coverage | None:
+    """Keep how many training rows have which cells, so that rules can show their support."""
     crisp = all(get_processing(layer.processing).crisp for layer in model.layers)
-    if not crisp or len(data.X) > _MOST_COVERED:
+    if not crisp or len(data) > _MAX_COVERED:
         return None
     from newron.rules.axis import make_axes
     from newron.rules.circuit import find_boundaries
     from newron.rules.coverage import Coverage
 
     axes = make_axes(model.schema, find_boundaries(model))
-    used = slice(None) if data.weight is None else data.weight != 0.0
-    rows = data.X[used]
-    if not isinstance(model.output, Classes):
-        return Coverage.measure(axes, rows, np.zeros(len(rows), np.intp), 1)
-    classes = data.y[used, 0].astype(np.intp)
-    return Coverage.measure(axes, rows, classes, len(model.output.labels))
+    classes, n_classes = np.zeros(len(data), np.intp), 1
+    if isinstance(model.output, Classes):
+        classes, n_classes = data.y[:, 0].astype(np.intp), len(model.output.labels)
+    return Coverage.measure(axes, data.X, classes, n_classes, data.count)

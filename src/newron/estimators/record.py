@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,27 +14,26 @@ from numpy.typing import NDArray
 
 from newron._version import __version__
 from newron.model.arithmetic import Floats
-from newron.training.fitting import Data
+from newron.tables.field import Field
+from newron.training.training_set import hash_rows
 
 __all__ = ["count_seen", "list_settings", "record_training"]
 
-_MOST_KEPT = 200_000  # training rows that are known again
+_MAX_KEPT = 200_000  # training rows that are known again
 
-_MIX = np.uint64(0xBF58476D1CE4E5B9)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(29)
-
-_NO_SETTINGS = ("recipe", "random_state", "n_jobs", "verbose", "warm_start")
+_NO_SETTINGS = ("recipe", "random_state", "n_jobs", "verbose", "warm_start", "callbacks")
 
 
-def record_training(data: Data) -> dict[str, Any]:
-    """Give the number of training rows, their hash, a key of each, and the versions."""
-    used = slice(None) if data.weight is None else data.weight != 0.0
-    X, y = data.X[used], data.y[used]
-    keys = np.sort(_hash_rows(X, y)) if len(X) <= _MOST_KEPT else None
+def record_training(
+    fields: Sequence[Field], X: Floats, y: Floats, weight: Floats | None
+) -> dict[str, Any]:
+    """Return the number of training rows, their hash, a key of each, and the versions."""
+    used = slice(None) if weight is None else weight != 0.0
+    X, y = X[used], y[used]
+    keys = np.sort(_hash(X, y)) if len(X) <= _MAX_KEPT else None
     return {
         "rows": len(X),
-        "fingerprint": _hash_table([field.name for field in data.fields], X, y),
+        "fingerprint": _hash_table([field.name for field in fields], X, y),
         "keys": keys,
         "versions": {
             "newron": __version__,
@@ -45,11 +44,11 @@ def record_training(data: Data) -> dict[str, Any]:
     }
 
 
-def count_seen(record: Mapping[str, Any], data: Data) -> int | None:
+def count_seen(record: Mapping[str, Any], X: Floats, y: Floats) -> int | None:
     """Count the rows that are rows of training; None if that is not known any more."""
     if record["keys"] is None:
         return None
-    return int(np.isin(_hash_rows(data.X, data.y), record["keys"]).sum())
+    return int(np.isin(_hash(X, y), record["keys"]).sum())
 
 
 def list_settings(estimator: Any) -> dict[str, Any]:
@@ -69,14 +68,9 @@ def _hash_table(names: list[str], X: Floats, y: Floats) -> str:
     return digest.hexdigest()
 
 
-def _hash_rows(X: Floats, y: Floats) -> NDArray[np.uint64]:
-    """Give a key of each row and its target, whatever rows stand beside it."""
-    keys = np.zeros(len(X), np.uint64)
-    for table in (X, y):
-        for bits in _clean(table).view(np.uint64).T:
-            keys = (keys ^ bits) * _MIX + _GOLDEN
-            keys ^= keys >> _SHIFT
-    return keys
+def _hash(X: Floats, y: Floats) -> NDArray[np.uint64]:
+    """Return a key of each row and its target, whatever rows stand beside it."""
+    return hash_rows([*X.T, *y.T], len(X))
 
 
 def _clean(table: Floats) -> Floats:

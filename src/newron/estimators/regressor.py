@@ -13,7 +13,6 @@ from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Targets
 from newron.tables.table import Target
-from newron.training.fitting import Data
 
 __all__ = ["NewronRegressor"]
 
@@ -71,7 +70,7 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
             A weight of two is the same as the row twice.
         """
         self._validate_params()
-        return self._fit_amounts(X, y, sample_weight, reset=True)
+        return self._fit_targets(X, y, sample_weight, reset=True)
 
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -79,9 +78,9 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         """Go over a part of the data once; the first call learns the scales."""
         self._validate_params()
         first = not hasattr(self, "_fitted")
-        return self._fit_amounts(X, y, sample_weight, reset=first, one_pass=True)
+        return self._fit_targets(X, y, sample_weight, reset=first, one_pass=True)
 
-    def _fit_amounts(
+    def _fit_targets(
         self,
         X: ArrayLike,
         y: ArrayLike,
@@ -90,39 +89,35 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         reset: bool,
         one_pass: bool = False,
     ) -> Self:
-        data, flat = self._read_amounts(X, y, sample_weight, reset=reset)
-        n = data.y.shape[1]
-        names = (
-            [y.name if isinstance(y, Target) else "y"]
-            if flat
-            else [f"y{k}" for k in range(1, n + 1)]
-        )
-        self._fit_data(data, Targets(tuple(names)), None, one_pass=one_pass)
+        rows, targets, weight, flat = self._read_targets(X, y, sample_weight, reset=reset)
+        own = y.name if isinstance(y, Target) else "y"
+        names = [own] if flat else [f"y{k + 1}" for k in range(targets.shape[1])]
+        self._fit_rows(rows, targets, weight, Targets(tuple(names)), None, one_pass=one_pass)
         self._flat = flat
         return self
 
-    def _read_amounts(
+    def _read_targets(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
-    ) -> tuple[Data, bool]:
-        """Read a table; tell also whether y is one column without a second axis."""
+    ) -> tuple[Floats, Floats, Floats | None, bool]:
+        """Read X, y and weights; and whether y is one column without a second axis."""
         rows, targets = self._read_table(
             X, y, reset=reset, sample_weight=sample_weight, multi_output=True, y_numeric=True
         )
-        amounts = np.asarray(targets, np.float64)
-        table = amounts[:, None] if amounts.ndim == 1 else amounts
+        values = np.asarray(targets, np.float64)
+        table = values[:, None] if values.ndim == 1 else values
         if not np.abs(table).max() <= _LARGEST_TARGET:
             raise InputError(f"expected targets within ±{_LARGEST_TARGET:g}, got larger ones")
         weight = self._read_weights(sample_weight, rows)
-        return Data(rows, table, weight, self._fields), amounts.ndim == 1
+        return rows, table, weight, values.ndim == 1
 
     def _read_again(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Data, Floats | None]:
-        data, _ = self._read_amounts(X, y, sample_weight, reset=False)
-        wanted = self.model_.output.n_scores
-        if data.y.shape[1] != wanted:
-            raise InputError(f"expected {wanted} targets, as in fit, got {data.y.shape[1]}")
-        return data, None
+    ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+        rows, targets, weight, _ = self._read_targets(X, y, sample_weight, reset=False)
+        n_targets = self.model_.output.n_scores
+        if targets.shape[1] != n_targets:
+            raise InputError(f"expected {n_targets} targets, as in fit, got {targets.shape[1]}")
+        return rows, targets, weight, None
 
     def predict(self, X: ArrayLike) -> Floats:
         """Give the amounts: (n_rows,), or (n_rows, n_targets) as y was."""

@@ -32,14 +32,22 @@ class Coverage:
 
     @classmethod
     def measure(
-        cls, axes: Sequence[Axis], rows: NDArray[Any], classes: NDArray[np.intp], n_classes: int
+        cls,
+        axes: Sequence[Axis],
+        rows: NDArray[Any],
+        classes: NDArray[np.intp],
+        n_classes: int,
+        count: NDArray[np.int64] | None = None,
     ) -> Coverage:
-        """Count rows by the cells of their values; numbers are of one class, the first."""
+        """Count rows by the cells of their values; numbers are of one class, the first.
+
+        ``count`` is how many rows each of them stands for, by default one.
+        """
         cells = [axis.locate(np.asarray(rows[:, i], np.float64)) for i, axis in enumerate(axes)]
         codes = np.stack(cells, axis=1).astype(np.int16)
         kinds, place = np.unique(codes, axis=0, return_inverse=True)
         counts = np.zeros((len(kinds), n_classes), np.int64)
-        np.add.at(counts, (place.reshape(-1), classes), 1)
+        np.add.at(counts, (place.reshape(-1), classes), 1 if count is None else count)
         # What lies outside stays outside: no listed value is infinite, no gap is one there.
         outside = [np.nan if axis.values is None else np.inf for axis in axes]
         values = [

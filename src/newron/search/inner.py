@@ -15,17 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import TrainingError
-from newron.model.arithmetic import Floats
-from newron.model.output import Classes, Output
-from newron.search.exploration import Call, Exploration, Outcome, Trial, derive_seed, explore
+from newron.search.exploration import (
+    Call,
+    Exploration,
+    Listener,
+    Outcome,
+    Trial,
+    derive_seed,
+    explore,
+)
 from newron.search.progress import ProgressTree
 from newron.search.results import choose_node
 from newron.search.size import count_channels, count_functions
 from newron.search.structure import GrowthRule, Tree, Widths
 from newron.training.architecture import Architecture
-from newron.training.fitting import Data, Plan, fit_network
-from newron.training.holdout import MANY_ROWS, Split, deal, settle, take
+from newron.training.context import FitContext
+from newron.training.folds import MANY_ROWS, Fold, split_folds
+from newron.training.gradient import fit_network
 from newron.training.recipe import Recipe
+from newron.training.specification import Specification
+from newron.training.training_set import TrainingSet
 
 __all__ = ["FALLBACK", "InnerSearch", "search_inside"]
 
@@ -45,53 +54,64 @@ class InnerSearch:
 
 
 def search_inside(
-    data: Data,
-    plan: Plan,
+    data: TrainingSet,
+    spec: Specification,
+    context: FitContext,
     shape: Callable[[Widths], Architecture],
     *,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> InnerSearch:
-    """Search for hidden layers on rows held out.
+    """Search for hidden layers by validation rows.
 
     Parameters
     ----------
-    data : Data
-    plan : Plan
+    data : TrainingSet
+    spec : Specification
         Of any structure.
+    context : FitContext
     shape : callable
-        Gives the architecture of hidden layers.
+        Returns the architecture of hidden layers.
     n_jobs, verbose
         As the estimator has them.
     """
-    settled = settle(data)
-    splits = deal(settled, plan)
-    if not splits:
+    folds = split_folds(data, spec.objective, context.spawn())
+    if not folds:
         return InnerSearch(FALLBACK, None)
-    seed = int(plan.seed.generate_state(1)[0])
+    seed = int(context.seed.generate_state(1)[0])
+    recipe = _shorten(spec.recipe, data.n_rows)
 
     def prepare(trial: Trial, n_threads: int) -> Call:
         widths = trial.candidate.widths
         own = np.random.SeedSequence(derive_seed(seed, widths, trial.fold))
-        recipe = _hurry(plan.recipe, len(settled.X))
-        quick = replace(
-            plan, architecture=shape(widths), recipe=recipe, seed=own, n_threads=n_threads,
-            callbacks=(),
-        )  # fmt: skip
-        return _judge, (settled, splits[trial.fold], quick)
+        quick = replace(spec, architecture=shape(widths), recipe=recipe)
+        return _evaluate, (data, folds[trial.fold], quick, FitContext(own, n_threads))
 
+    listeners: list[Listener] = [_Report(context)]
     found = explore(
-        Tree.start(_RULE), len(splits), prepare, n_jobs=n_jobs,
-        listeners=[ProgressTree()] if verbose else [],
+        Tree.start(_RULE), len(folds), prepare, n_jobs=n_jobs,
+        listeners=[*listeners, ProgressTree()] if verbose else listeners,
     )  # fmt: skip
     widths = [node.candidate.widths for node in found.tree.nodes]
-    n_channels = settled.X.shape[1] * count_channels(plan.input_scale)
+    n_channels = data.X.shape[1] * count_channels(spec.input_scale)
     sizes = np.array([count_functions(shape(each), n_channels) for each in widths])
     return InnerSearch(widths[_choose(found, sizes)], found.tree, found.ending == "interrupt")
 
 
-def _hurry(recipe: Recipe, n_rows: int) -> Recipe:
-    """Give the recipe of a trial: fewer starts, on many rows fewer epochs."""
+class _Report(Listener):
+    """Tells the callbacks of a fit of each trial; they may end the search."""
+
+    def __init__(self, context: FitContext) -> None:
+        self.context = context.aside()
+
+    def on_outcome(self, trial: Trial, outcome: Outcome) -> None:
+        """Report what is missing to a perfect score."""
+        name = f"hidden layers {trial.candidate}, fold {trial.fold}"
+        self.context.evaluated(name, np.array(1.0 - outcome.score))
+
+
+def _shorten(recipe: Recipe, n_rows: int) -> Recipe:
+    """Return the recipe of a trial: fewer starts, on many rows fewer epochs."""
     quick = replace(recipe, n_init=min(recipe.n_init, _STARTS[not recipe.polish]))
     if n_rows <= MANY_ROWS:
         return quick
@@ -106,26 +126,14 @@ def _choose(found: Exploration, sizes: NDArray[np.intp]) -> int:
     return choose_node(scores, sizes, slack)
 
 
-def _judge(data: Data, split: Split, plan: Plan) -> Outcome:
+def _evaluate(data: TrainingSet, fold: Fold, spec: Specification, context: FitContext) -> Outcome:
     start = time.perf_counter()
     try:
-        fitted = fit_network(take(data, split.inside), plan)
+        fitted = fit_network(data.take(fold.train), spec, context)
     except TrainingError:
         return Outcome(math.nan, time.perf_counter() - start, 0.0)
-    if fitted.interrupted:
-        raise KeyboardInterrupt
     middle = time.perf_counter()
-    held = take(data, split.outside)
-    score = _score(plan.output, fitted.model.score_rows(held.X), held)
+    rows = data.take(fold.validation)
+    targets = spec.objective.encode_targets(rows.y)
+    score = spec.objective.evaluate(targets, fitted.model.score_rows(rows.X), rows.weight)
     return Outcome(score, middle - start, time.perf_counter() - middle)
-
-
-def _score(output: Output, scores: Floats, held: Data) -> float:
-    """Give the accuracy of classes, or R² of amounts, the mean over them."""
-    weight = np.ones(len(scores)) if held.weight is None else held.weight
-    if isinstance(output, Classes):
-        return float(np.average(output.choose(scores) == held.y[:, 0], weights=weight))
-    centre = np.average(held.y, axis=0, weights=weight)
-    lost = weight @ (held.y - scores) ** 2
-    spread = weight @ (held.y - centre) ** 2
-    return float(np.mean(1.0 - lost / np.where(spread > 0.0, spread, 1.0)))

@@ -44,7 +44,7 @@ __all__ = ["NewronSearchCV"]
 _COUNT = Interval(Integral, 1, None, closed="left")
 _CHOICES = ("processing", "n_factors", "functions_per_input", "weight_decay")
 # What a result does not depend on, or what the search sets itself.
-_NO_MATTER = ("hidden_layer_sizes", "recipe", "random_state", "n_jobs", "verbose")
+_NO_MATTER = ("hidden_layer_sizes", "recipe", "random_state", "n_jobs", "verbose", "callbacks")
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
@@ -292,7 +292,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _explore(self, X: Any, y: Any, folds: list[Fold], seed: int) -> Exploration:
         def prepare(trial: Trial, n_threads: int) -> Call:
             network = self._make_network(trial.candidate.settings, seed, trial.fold)
-            network.set_params(n_jobs=n_threads, verbose=0)
+            network.set_params(n_jobs=n_threads, verbose=0, callbacks=None)
             return judge, (network, X, y, self.scorer_, *folds[trial.fold])
 
         listeners: list[Listener] = [ProgressTree(self.max_time)] if self.verbose else []

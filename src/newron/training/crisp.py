@@ -17,7 +17,9 @@ from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.training.encoding import Encoding
+from newron.training.problem import Problem
 from newron.training.ranking import Ranking, Ranks
+from newron.training.training_set import Part
 from newron.training.wiring import Params, Wiring
 
 __all__ = [
@@ -42,35 +44,33 @@ MOSTLY = 1e-9  # more than half, whatever the rounding of sums
 
 @dataclass(frozen=True)
 class RankedTable:
-    """Rows as ranks with their targets, as the core wants them."""
+    """Rows as ranks, and what their scores should be."""
 
     ranks: Ranks
-    targets: NDArray[np.float32]
-    weight: Floats
+    problem: Problem
     base: Floats | None = None  # scores to which a network adds, of shape (rows, outputs)
     directions: Sequence[int] = ()  # of each column: scores rise (1), fall (-1), free (0)
 
-    def for_core(self, ranking: Ranking, loss: str, n_outputs: int) -> Any:
-        """Give the core's table."""
-        kind = getattr(_core.Loss, loss)
-        directions = np.array(self.directions or [0] * len(self.ranks), np.int32)
+    def for_core(self, ranking: Ranking) -> Any:
+        """Return the core's table."""
+        problem, directions = self.problem, self.directions or [0] * len(self.ranks)
         return _core.RankTable(
             self.ranks,
             ranking.n_bins,
             ranking.n_ordered,
-            directions,
-            self.targets,
-            self.weight,
-            kind,
-            n_outputs,
+            np.array(directions, np.int32),
+            problem.objective.encode_core(problem.targets),
+            problem.weight,
+            getattr(_core.Loss, problem.objective.name),
+            problem.objective.n_scores,
             base=self.base,
         )
 
-    def take(self, index: NDArray[np.intp]) -> RankedTable:
-        """Give some of the rows."""
-        ranks = np.ascontiguousarray(self.ranks[:, index])
-        base = None if self.base is None else self.base[index]
-        return RankedTable(ranks, self.targets[index], self.weight[index], base, self.directions)
+    def take(self, part: Part) -> RankedTable:
+        """Return some of the rows."""
+        ranks = np.ascontiguousarray(self.ranks[:, part.index])
+        base = None if self.base is None else self.base[part.index]
+        return RankedTable(ranks, self.problem.take(part), base, self.directions)
 
 
 @dataclass(frozen=True)
@@ -329,11 +329,11 @@ def to_step(condition: Integers, free: Flags, ranking: Ranking) -> Step | None:
 def _holds_mostly(condition: Integers, free: Flags, ranking: Ranking) -> bool:
     """Tell whether a condition holds for more than half of the rows."""
     source, sign, cut = condition.tolist()
-    shares = ranking.shares[source]
+    fractions = ranking.fractions[source]
     if ranking.n_categories[source]:
-        held = float(shares @ (free[: len(shares)] != 0))
+        held = float(fractions @ (free[: len(fractions)] != 0))
     else:
-        held = float(shares[max(cut, 0) :].sum() if sign > 0 else shares[: max(cut, 0)].sum())
+        held = float((fractions[max(cut, 0) :] if sign > 0 else fractions[: max(cut, 0)]).sum())
     return held > 0.5 + MOSTLY
 
 

@@ -20,11 +20,13 @@ from newron.model.model import Model
 from newron.model.network import Layer, evaluate, rank_edges
 from newron.model.output import Classes, Output
 from newron.model.processing import Processing, get_processing
-from newron.training.encoding import Channel, Encoding, scale_column
-from newron.training.table import Rows
+from newron.objectives import TargetScale, choose_objective
+from newron.training.encoding import Channel, Encoding
+from newron.training.problem import Problem
+from newron.training.training_set import TrainingSet
 from newron.training.wiring import LayerPlaces, Params, Wiring
 
-__all__ = ["Sample", "TargetScale", "decode", "settle_gaps", "snap", "unscale"]
+__all__ = ["decode", "fill_missing", "finish", "snap", "unscale"]
 
 _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
@@ -32,43 +34,12 @@ _DIGITS = (3, 4, 5, 6, 8, 11)
 _FEW_ROWS = 10_000  # enough to rule out most shortenings before all rows are asked
 
 
-@dataclass(frozen=True)
-class TargetScale:
-    """How a regression's targets were centred and scaled for the core."""
-
-    shift: Floats
-    scale: Floats
-
-    def then(self, outer: TargetScale | None) -> TargetScale:
-        """Give the scale that undoes this one and then the outer one."""
-        if outer is None:
-            return self
-        return TargetScale(self.shift * outer.scale + outer.shift, self.scale * outer.scale)
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The training rows that snapping must not disturb."""
-
-    X: Floats
-    y: Floats  # class numbers (n, 1), or amounts (n, targets)
-    weight: Floats
-    lead: Rows | None = None  # in an order that does not depend on storage
-
-    def first(self, n: int) -> Sample:
-        """Give some rows, the same for any order of storage."""
-        if self.lead is None:
-            return Sample(self.X[:n], self.y[:n], self.weight[:n])
-        index = self.lead.index[:n]
-        return Sample(self.X[index], self.y[index], self.lead.weight[:n])
-
-
 def decode(
     wiring: Wiring,
     params: Params,
     encoding: Encoding,
     output: Output,
-    sample: Sample,
+    data: TrainingSet,
     *,
     partial: bool = False,
 ) -> Model:
@@ -81,7 +52,7 @@ def decode(
     """
     layers: list[Layer] = []
     for places in wiring.layers:
-        steps = _Steps(encoding, sample.X, tuple(layers), partial)
+        steps = _Steps(encoding, data.X, tuple(layers), partial)
         layers.append(_decode_layer(places, params, encoding, steps))
     return Model(encoding.schema, layers, output)
 
@@ -226,9 +197,9 @@ def _count_of(layer: Layer, j: int) -> int | None:
     return None
 
 
-def unscale(model: Model, target: TargetScale | None) -> Model:
+def unscale(model: Model, target: TargetScale) -> Model:
     """Bring the output layer into the units of the targets."""
-    if target is None:
+    if target.is_identity:
         return model
     last = _unscale_layer(model.layers[-1], target)
     return Model(model.schema, [*model.layers[:-1], last], model.output)
@@ -251,21 +222,26 @@ def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
     return layer.replace(w=w, centre=centre, missing=layer.gap_values * factor, levels=levels)
 
 
-# ---- gaps that training has not seen ----
+def finish(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool = False) -> Model:
+    """Shorten a model's numbers, and give it values for missing cells that no row had."""
+    return fill_missing(snap(model, data, n_threads, partial=partial), data)
 
 
-def settle_gaps(model: Model, sample: Sample) -> Model:
-    """Give gaps the value that leaves a neuron's mean unchanged, where none were seen.
+# ---- missing values that training has not seen ----
+
+
+def fill_missing(model: Model, data: TrainingSet) -> Model:
+    """Give missing values what leaves a neuron's mean unchanged, where none were seen.
 
     For a step that is its more frequent value.
     """
-    few = sample.first(_FEW_ROWS)
-    share = few.weight / few.weight.sum()
-    layers = [_settle_layer(layer, model, few.X, share) for layer in model.layers]
+    few = data.take_first(_FEW_ROWS)
+    fraction = few.weight / few.weight.sum()
+    layers = [_fill_layer(layer, model, few.X, fraction) for layer in model.layers]
     return Model(model.schema, layers, model.output)
 
 
-def _settle_layer(layer: Layer, model: Model, X: Floats, share: Floats) -> Layer:
+def _fill_layer(layer: Layer, model: Model, X: Floats, fraction: Floats) -> Layer:
     columns = model.schema.columns
     missing = np.array(layer.gap_values)
     function = get_processing(layer.processing)
@@ -284,7 +260,7 @@ def _settle_layer(layer: Layer, model: Model, X: Floats, share: Floats) -> Layer
             )
             with np.errstate(over="ignore"):
                 heights = function.value(x[:, None], layer.w[e : e + 1], b[e : e + 1])[:, 0]
-        mean = float(heights @ share)
+        mean = float(heights @ fraction)
         missing[e] = float(mean > 0.5 + 1e-9) if function.crisp else _round_mean(mean, heights)
     return layer.replace(missing=missing)
 
@@ -296,19 +272,24 @@ def _round_mean(mean: float, heights: Floats) -> float:
 # ---- snapping weights ----
 
 
-def snap(model: Model, sample: Sample, n_threads: int = 1, *, partial: bool = False) -> Model:
+def snap(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool = False) -> Model:
     """Shorten all numbers as far as no training row notices.
 
-    No class of a training row changes, no amount by more than a thousandth of the
-    targets' spread, and the loss grows by no more than a ten-thousandth. A partial
-    sample cannot speak for all rows: more digits stay.
+    No class of a training row changes, no regression target by more than a thousandth of
+    its spread, and the loss grows by no more than a ten-thousandth. Where the rows are only
+    a part of those that were trained on (``partial``), more digits stay.
     """
-    few = sample.first(_FEW_ROWS)
-    before = {len(s.X): _judge(model, s, n_threads) for s in (few, sample)}
+    few = data.take_first(_FEW_ROWS)
+    objective = choose_objective(model.output)
+    views = [
+        _View(each, Problem.of(each, objective), n_threads)
+        for each in ([few, data] if few is not data else [data])
+    ]
+    before = [view.observe(model) for view in views]
     for digits in _DIGITS[2:] if partial else _DIGITS:
         candidate = Model(model.schema, list(_shorten(model, digits)), model.output)
-        rows = [few, sample] if len(few.X) < len(sample.X) else [sample]
-        if all(before[len(s.X)].allows(_judge(candidate, s, n_threads)) for s in rows):
+        pairs = zip(before, views, strict=True)
+        if all(own.allows(view.observe(candidate)) for own, view in pairs):
             return candidate
     return model
 
@@ -338,12 +319,14 @@ def _reach(layer: Layer, size: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Judgement:
-    chosen: NDArray[Any]  # class numbers, or amounts in units of their spread
-    loss: float
-    tied: bool
+class _Observation:
+    """What training rows see of a model."""
 
-    def allows(self, after: _Judgement) -> bool:
+    chosen: NDArray[Any]  # class numbers, or regression targets in units of their spread
+    loss: float
+    tied: bool = False
+
+    def allows(self, after: _Observation) -> bool:
         """Tell whether nobody notices the change."""
         if self.chosen.dtype == np.float64:
             same = bool(np.all(np.abs(self.chosen - after.chosen) <= 1e-3))
@@ -352,22 +335,22 @@ class _Judgement:
         return same and after.loss <= self.loss * (1.0 + 1e-4) + 1e-6
 
 
-def _judge(model: Model, sample: Sample, n_threads: int) -> _Judgement:
-    scores = model.score_rows(sample.X, n_threads=n_threads)
-    share = sample.weight / sample.weight.sum()
-    if not isinstance(model.output, Classes):
-        # Each target by its own spread: none may drown in the units of another.
-        spread = np.array([scale_column(column, sample.weight)[1] for column in sample.y.T])
-        error = np.mean(((scores - sample.y) / spread) ** 2, axis=1)
-        return _Judgement(scores / spread, float(error @ share), tied=False)
-    chosen = model.output.choose(scores)
-    labels = sample.y[:, 0].astype(np.intp)
-    if model.output.n_scores == 1:
-        z = scores[:, 0]
-        losses = np.logaddexp(0.0, z) - labels * z
-        return _Judgement(chosen, float(losses @ share), tied=bool(np.any(z == 0.0)))
-    top = scores.max(axis=1)
-    losses = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
-    losses -= scores[np.arange(len(scores)), labels]
-    tied = bool(np.any((scores == top[:, None]).sum(axis=1) > 1))
-    return _Judgement(chosen, float(losses @ share), tied)
+@dataclass(frozen=True)
+class _View:
+    """Training rows, and what their scores should be."""
+
+    data: TrainingSet
+    problem: Problem
+    n_threads: int
+
+    def observe(self, model: Model) -> _Observation:
+        """Return what the rows see of a model."""
+        scores = model.score_rows(self.data.X, n_threads=self.n_threads)
+        output, problem = model.output, self.problem
+        loss = problem.measure(problem.scale.apply(scores))
+        if not isinstance(output, Classes):
+            # Each target by its own spread: none may drown in the units of another.
+            return _Observation(scores / problem.scale.scale, loss)
+        best = scores == scores.max(axis=1, keepdims=True)
+        tied = scores == 0.0 if scores.shape[1] == 1 else best.sum(axis=1) > 1
+        return _Observation(output.choose(scores), loss, bool(tied.any()))

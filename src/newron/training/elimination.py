@@ -23,7 +23,7 @@ from newron.model.network import Layer
 from newron.model.output import Output, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
-from newron.training.decoding import TargetScale
+from newron.objectives import Expansion
 from newron.training.folding import (
     Layers,
     copy_condition,
@@ -38,14 +38,12 @@ from newron.training.folding import (
     pick_functions,
     tell_weights,
 )
+from newron.training.problem import Problem
 from newron.training.refitting import (
-    Bend,
-    Goal,
     Weights,
-    bend_scores,
+    apply_curvature,
     cross,
-    find_bend,
-    gather_slopes,
+    gather_gradient,
     pick_weights,
     refit,
 )
@@ -64,18 +62,10 @@ class Task:
     schema: Schema
     output: Output
     X: Floats
-    goal: Goal
+    problem: Problem
     ridge: float = 1.0
     directions: tuple[int, ...] = ()  # of the columns in which the model is monotone
-    target_scale: TargetScale | None = None  # from the goal's amounts to the user's
     n_threads: int = 1
-
-    @property
-    def units(self) -> tuple[Floats, Floats]:
-        """By what the goal's amounts are shifted and scaled."""
-        if self.target_scale is None:
-            return np.zeros(self.output.n_scores), np.ones(self.output.n_scores)
-        return self.target_scale.shift, self.target_scale.scale
 
     def probe(self, hidden: Layers, last: Layer, edges: Sequence[int]) -> Floats:
         """Give the values of some functions that read these layers, of shape (rows, edges)."""
@@ -94,7 +84,7 @@ class Task:
 
     def average(self, values: Floats) -> float:
         """Give the weighted mean over rows."""
-        return float(self.goal.weight @ values / self.goal.weight.sum())
+        return float(self.problem.weight @ values / self.problem.weight.sum())
 
 
 def eliminate(task: Task, model: Model) -> list[Model]:
@@ -196,7 +186,7 @@ def _make_weights(
     last = layers[-1]
     assert last.alpha is not None and last.centre is not None  # noqa: S101, PT018 - additive
     n_outputs = last.n_neurons
-    shift, scale = task.units
+    shift, scale = task.problem.scale.shift, task.problem.scale.scale
     term = np.array([0] * n_outputs + [columns[name] for name in names], np.intp)
     ridge = task.ridge * _size(task, last, features)[term]
     ridge[:n_outputs] = _LITTLE
@@ -214,8 +204,8 @@ def _size(task: Task, last: Layer, features: Floats) -> Floats:
     """Give the square of each function's size, so that a ridge does not depend on units."""
     if get_processing(last.processing).bounded:
         return np.ones(features.shape[1])
-    share = task.goal.weight / task.goal.weight.sum()
-    return np.asarray(np.maximum(share @ (features - share @ features) ** 2, 1e-200))
+    fraction = task.problem.weight / task.problem.weight.sum()
+    return np.asarray(np.maximum(fraction @ (features - fraction @ features) ** 2, 1e-200))
 
 
 def _find_bound(task: Task, layers: Layers) -> Floats:
@@ -231,7 +221,7 @@ def _find_bound(task: Task, layers: Layers) -> Floats:
 def _settle(task: Task, state: _State) -> _State:
     """Refit the weights; functions that get none, being bound, are left out."""
     while True:
-        state = replace(state, weights=refit(task.goal, state.weights))
+        state = replace(state, weights=refit(task.problem, state.weights))
         used = state.weights.value[task.output.n_scores :] != 0.0
         if used.all():
             return state
@@ -242,7 +232,7 @@ def _settle(task: Task, state: _State) -> _State:
 def _tell(task: Task, state: _State) -> Model:
     """Give the network as a model in the user's units."""
     n, value = task.output.n_scores, state.weights.value
-    shift, scale = task.units
+    shift, scale = task.problem.scale.shift, task.problem.scale.scale
     last = state.layers[-1]
     alpha = value[n:] * scale[last.target]
     told = last.replace(alpha=alpha, centre=-(value[:n] * scale + shift))
@@ -282,14 +272,14 @@ class _View:
     state: _State
 
     @cached_property
-    def bend(self) -> Bend:
+    def expansion(self) -> Expansion:
         scores = self.state.weights.score(self.task.output.n_scores)
-        return find_bend(self.task.goal, scores)
+        return self.task.problem.expand(scores)
 
     @cached_property
     def curve(self) -> Floats:
         weights = self.state.weights
-        return cross(weights, weights, self.bend) + np.diag(weights.ridge)
+        return cross(weights, weights, self.expansion) + np.diag(weights.ridge)
 
     @cached_property
     def inverse(self) -> Floats:
@@ -356,22 +346,24 @@ class _View:
         fresh: list[int],
     ) -> tuple[float, Floats, Floats]:
         """Guess the cost of losing weights for others; give the kept and the new ones."""
-        weights, bend = self.state.weights, self.bend
+        weights, expansion = self.state.weights, self.expansion
         old, lost = pick_weights(weights, kept), pick_weights(weights, gone)
         new = self._make_new(layers, fresh)
-        change = -lost.score(bend.slope.shape[1])
-        bent = bend_scores(bend, change)
-        slope = np.concatenate(
+        change = -lost.score(expansion.gradient.shape[1])
+        bent = apply_curvature(expansion, change)
+        moved = expansion.gradient + bent
+        gradient = np.concatenate(
             [
-                gather_slopes(old, bend.slope + bent) + old.ridge * old.value,
-                gather_slopes(new, bend.slope + bent),
+                gather_gradient(old, moved) + old.ridge * old.value,
+                gather_gradient(new, moved),
             ]
         )
-        across = cross(old, new, bend)
-        own = cross(new, new, bend) + np.diag(new.ridge)
+        across = cross(old, new, expansion)
+        own = cross(new, new, expansion) + np.diag(new.ridge)
         curve = np.block([[self.curve[np.ix_(kept, kept)], across], [across.T, own]])
-        step = -np.linalg.solve(curve, slope)
-        cost = float(np.sum((bend.slope + 0.5 * bent) * change)) + 0.5 * float(slope @ step)
+        step = -np.linalg.solve(curve, gradient)
+        cost = float(np.sum((expansion.gradient + 0.5 * bent) * change))
+        cost += 0.5 * float(gradient @ step)
         cost -= 0.5 * float(lost.ridge @ lost.value**2)
         return cost, old.value + step[: len(kept)], step[len(kept) :]
 
@@ -538,7 +530,7 @@ def _find_typical(task: Task, layers: Layers, at: int, signal: int) -> float:
     if not get_processing(layers[at].processing).crisp:
         return task.average(level)
     values, which = np.unique(level, return_inverse=True)
-    return float(values[np.argmax(np.bincount(which, task.goal.weight))])
+    return float(values[np.argmax(np.bincount(which, task.problem.weight))])
 
 
 def _drop_all(

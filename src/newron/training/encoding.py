@@ -13,10 +13,12 @@ import numpy as np
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.schema import MOST_KNOTS, Column, RankScale, Schema
+from newron.objectives.base import scale_column
 from newron.tables.field import Field
+from newron.training.training_set import TrainingSet
 from newron.training.wiring import Params
 
-__all__ = ["Channel", "Encoding", "describe_columns", "learn_encoding", "scale_column"]
+__all__ = ["Channel", "Encoding", "describe_columns", "learn_encoding"]
 
 SCALES = ("own", "rank", "both")
 _FEW_VALUES = 20
@@ -68,34 +70,28 @@ class Encoding:
     scales: str = "own"
     standardized: bool = True
 
-    def encode(self, X: Floats, index: np.ndarray | None = None) -> Params:
+    def encode(self, X: Floats) -> Params:
         """Turn rows of a table into channels, of shape (rows, channels)."""
-        n = len(X) if index is None else len(index)
-        out = np.empty((n, len(self.channels)), np.float32)
+        out = np.empty((len(X), len(self.channels)), np.float32)
         for c, channel in enumerate(self.channels):
-            column = X[:, channel.column]
-            out[:, c] = channel.encode(column if index is None else column[index])
+            out[:, c] = channel.encode(X[:, channel.column])
         return out
 
 
 def learn_encoding(
-    X: Floats,
-    weight: Floats,
-    index: np.ndarray,
-    fields: tuple[Field, ...],
+    data: TrainingSet,
     *,
     scales: str = "own",
     standardize: bool = True,
     keep_constant: bool = False,
 ) -> Encoding:
-    """Learn ranges, scales and ranks from the rows X[index] with weights.
+    """Learn ranges, scales and ranks of the columns.
 
-    A constant column has nothing to say: no function reads it, unless later rows may
-    differ (``keep_constant``).
+    No function reads a constant column, unless later rows may differ (``keep_constant``).
     """
-    columns, channels = [], []
-    for i, field in enumerate(fields):
-        x = np.asarray(X[index, i], np.float64)
+    columns, channels, weight = [], [], data.weight
+    for i, field in enumerate(data.fields):
+        x = np.asarray(data.X[:, i], np.float64)
         column, name = _describe_column(field, x), field.name
         if not keep_constant and _is_constant(x):
             columns.append(column)
@@ -125,11 +121,11 @@ def learn_encoding(
     return Encoding(Schema(tuple(columns)), tuple(channels), scales, standardize)
 
 
-def describe_columns(X: Floats, index: np.ndarray, fields: tuple[Field, ...]) -> Schema:
-    """Give the schema of the rows X[index]."""
+def describe_columns(X: Floats, fields: tuple[Field, ...]) -> Schema:
+    """Return the schema of some rows."""
     columns = [
-        _describe_column(field, np.asarray(X[index, i], np.float64))
-        for i, field in enumerate(fields)
+        _describe_column(field, np.asarray(x, np.float64))
+        for field, x in zip(fields, X.T, strict=True)
     ]
     return Schema(tuple(columns))
 
@@ -154,18 +150,6 @@ def _describe_column(field: Field, x: Floats) -> Column:
         if len(distinct) <= _FEW_VALUES and np.all(distinct == np.round(distinct)):
             values = tuple(distinct.tolist())
     return Column(field.name, float(x.min()), float(x.max()), values, gaps=gaps)
-
-
-def scale_column(x: Floats, weight: Floats) -> tuple[float, float]:
-    """Give the weighted mean and standard deviation; 1 for a constant column."""
-    if not len(x):
-        return 0.0, 1.0
-    size = float(np.abs(x).max()) or 1.0
-    small, share = x / size, weight / weight.sum()
-    mean = float(np.sum(small * share))
-    spread = float(np.sqrt(np.sum((small - mean) ** 2 * share)))
-    # A spread at the level of rounding is that of a constant. Its inverse must be finite.
-    return mean * size, max(spread * size if spread > 1e-14 else size, 1e-300)
 
 
 def _learn_ranks(x: Floats, weight: Floats) -> RankScale | None:

@@ -8,13 +8,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from newron import _core
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Output
 from newron.model.schema import Schema
+from newron.objectives import TargetScale
+from newron.training.callbacks import Progress
+from newron.training.context import FitContext
 from newron.training.crisp import (
     CrispShape,
     RankedTable,
@@ -23,17 +25,18 @@ from newron.training.crisp import (
     merge_terms,
     score_table,
 )
-from newron.training.decoding import TargetScale, unscale
-from newron.training.holdout import Split, measure_loss
+from newron.training.decoding import unscale
+from newron.training.folds import Fold
+from newron.training.problem import Problem
 from newron.training.ranking import Ranking
+from newron.training.training_set import Part
 
 __all__ = [
     "GrowPath",
     "GrowPlan",
     "GrowTask",
-    "Lesson",
+    "evaluate_terms",
     "grow",
-    "judge_terms",
 ]
 
 _PATIENCE = 12  # terms without a better inner loss
@@ -48,8 +51,12 @@ class GrowPlan:
     ridge: float = 1.0
     least_weight: float = 2.0
 
+    def with_terms(self, n: int) -> GrowPlan:
+        """Return the plan with another number of terms, one at least."""
+        return replace(self, max_terms=max(n, 1))
+
     def for_core(self) -> Any:
-        """Give the core's settings."""
+        """Return the core's settings."""
         settings = _core.GrowSettings()
         for name in ("max_terms", "max_conditions", "ridge", "least_weight"):
             setattr(settings, name, getattr(self, name))
@@ -57,48 +64,37 @@ class GrowPlan:
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Scores of a teacher to grow towards, in place of the rows' own targets."""
-
-    targets: NDArray[np.float32]
-    weight: Floats
-    scale: TargetScale  # from what is grown to the teacher's scores
-
-
-@dataclass(frozen=True)
 class GrowTask:
-    """The rows to grow on and what they mean."""
+    """The rows to grow on and what their scores should be.
+
+    With ``teacher`` the network grows towards these soft targets instead of the rows' own.
+    """
 
     table: RankedTable
     ranking: Ranking
-    loss: str
-    n_outputs: int
-    n_threads: int
-    lesson: Lesson | None = None
+    n_threads: int = 1
+    teacher: Problem | None = None
 
-    def start(self, plan: GrowPlan, index: NDArray[np.intp] | None = None) -> Any:
-        """Give a grower of the core, on all rows or some."""
-        table, loss = self.table, self.loss
-        if self.lesson is not None:
-            table = replace(table, targets=self.lesson.targets, weight=self.lesson.weight)
-            loss = "squared"
-        table = table if index is None else table.take(index)
-        core = table.for_core(self.ranking, loss, self.n_outputs)
-        return _core.Grower(core, plan.for_core(), self.n_threads)
+    def start(self, plan: GrowPlan, part: Part | None = None) -> Any:
+        """Return a grower of the core, on all rows or some."""
+        table = self.table
+        if self.teacher is not None:
+            table = replace(table, problem=self.teacher)
+        table = table if part is None else table.take(part)
+        return _core.Grower(table.for_core(self.ranking), plan.for_core(), self.n_threads)
 
-    def measure(self, shape: CrispShape, index: NDArray[np.intp] | None = None) -> float:
-        """Give the loss on all rows or some, by their own targets."""
-        table = self.table if index is None else self.table.take(index)
+    def measure(self, shape: CrispShape, part: Part | None = None) -> float:
+        """Return the loss on all rows or some, by their own targets."""
+        table = self.table if part is None else self.table.take(part)
         scores = score_table(shape, table)
-        if self.lesson is not None:
-            scores = scores * self.lesson.scale.scale + self.lesson.scale.shift
-        return measure_loss(self.loss, scores, table.targets, table.weight)
+        if self.teacher is not None:
+            scores = self.teacher.scale.undo(scores)
+        return table.problem.measure(scores)
 
-    def measure_lesson(self, shape: CrispShape, index: NDArray[np.intp]) -> float:
-        """Give the squared distance from the teacher's scores on some rows."""
-        assert self.lesson is not None  # noqa: S101 - asked of a taught task alone
-        targets, weight = self.lesson.targets[index], self.lesson.weight[index]
-        return measure_loss("squared", score_table(shape, self.table.take(index)), targets, weight)
+    def measure_distance(self, shape: CrispShape, part: Part) -> float:
+        """Return the squared distance from the teacher's scores on some rows."""
+        assert self.teacher is not None  # noqa: S101 - of a distilled task alone
+        return self.teacher.take(part).measure(score_table(shape, self.table.take(part)))
 
 
 @dataclass(frozen=True)
@@ -116,7 +112,7 @@ class GrowPath:
     ranking: Ranking
     schema: Schema
     output: Output
-    target_scale: TargetScale | None
+    target_scale: TargetScale
 
     def __len__(self) -> int:
         """Count the models: one more than terms."""
@@ -140,69 +136,52 @@ class GrowPath:
         return unscale(model, self.target_scale)
 
 
-def judge_terms(
+def evaluate_terms(
     tasks: Sequence[GrowTask],
     plan: GrowPlan,
-    splits: Sequence[Split],
-    measure: Callable[[GrowTask, CrispShape, NDArray[np.intp]], float] = GrowTask.measure,
+    folds: Sequence[Fold],
+    measure: Callable[[GrowTask, CrispShape, Part], float] = GrowTask.measure,
 ) -> Floats:
-    """Give the loss on rows held out, of shape (splits, numbers of terms).
+    """Return the loss on validation rows, of shape (folds, numbers of terms).
 
-    Each split has its task: a teacher must not have seen the rows held out.
+    Each fold has its task: a teacher must not have seen the validation rows.
     """
-    curves = [
-        list(
-            _follow(
-                task.start(plan, split.inside), partial(measure, task), split.outside, task.ranking
-            )
-        )
-        for task, split in zip(tasks, splits, strict=True)
-    ]
+    curves = []
+    for task, fold in zip(tasks, folds, strict=True):
+        grower = task.start(plan, fold.train)
+        curves.append(list(_follow(grower, partial(measure, task), fold.validation, task.ranking)))
     longest = max(map(len, curves))
     # A run that ended earlier has no better network to offer: its last one counts.
     return np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in curves])
 
 
 def _follow(
-    grower: Any,
-    measure: Callable[[CrispShape, NDArray[np.intp]], float],
-    outside: NDArray[np.intp],
-    ranking: Ranking,
+    grower: Any, measure: Callable[[CrispShape, Part], float], validation: Part, ranking: Ranking
 ) -> Iterator[float]:
     best, waited = np.inf, 0
     growing = True
     while growing:
-        now = measure(CrispShape.from_core(grower.shape(), ranking), outside)
+        now = measure(CrispShape.from_core(grower.shape(), ranking), validation)
         yield now
         waited = 0 if now < best else waited + 1
         best = min(best, now)
         growing = waited < _PATIENCE and grower.grow()
 
 
-def grow(
-    task: GrowTask, plan: GrowPlan, report: Callable[[int, float], None] | None = None
-) -> tuple[list[CrispShape], Floats, bool]:
+def grow(task: GrowTask, plan: GrowPlan, context: FitContext) -> tuple[list[CrispShape], Floats]:
     """Grow to the number of terms that the plan names, and cut back along the path.
 
-    Returns the networks by number of terms, their losses, and whether Ctrl-C ended
-    the growth.
+    Returns the networks by number of terms, and their losses.
     """
     grower = task.start(plan)
-    interrupted = False
-    try:
-        while grower.grow():
-            if report is not None:
-                report(grower.n_terms, grower.loss)
+    context.watch(
+        grower.grow,
+        lambda: Progress(grower.n_terms, plan.max_terms, grower.loss, grower.loss),
+    )
+    if not context.stopped:
         grower.settle()
-    except KeyboardInterrupt:
-        interrupted = True
     last = CrispShape.from_core(grower.shape(), task.ranking)
     weights = grower.path(3, plan.ridge)[:-1]
     n_columns = len(task.ranking.lows)
     shapes = [cut_path(last, n, w, c, n_columns) for n, (w, c) in enumerate(weights)] + [last]
-    return shapes, np.array([task.measure(shape) for shape in shapes]), interrupted
-
-
-def with_terms(plan: GrowPlan, n: int) -> GrowPlan:
-    """Give the plan with another number of terms, one at least."""
-    return replace(plan, max_terms=max(n, 1))
+    return shapes, np.array([task.measure(shape) for shape in shapes])

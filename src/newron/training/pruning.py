@@ -17,31 +17,22 @@ import numpy as np
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes
+from newron.training import strategies
+from newron.training.context import FitContext
 from newron.training.decoding import snap
 from newron.training.elimination import Task, eliminate
-from newron.training.fitting import (
-    Data,
-    Plan,
-    make_sample,
-    name_loss,
-    scale_scores,
-    scale_targets,
-    weigh_rows,
-)
 from newron.training.folding import count_literals, list_columns
-from newron.training.holdout import Split, list_rows, measure_loss, settle, split_rows, take
-from newron.training.procedure import fit
-from newron.training.refitting import Goal, make_goal
+from newron.training.folds import Fold, split_folds
+from newron.training.specification import Specification
+from newron.training.training_set import Counts, TrainingSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["PrunePath", "PrunePlan", "count_literals", "list_columns", "measure_fit", "prune"]
 
-_MANY_ROWS = 5000  # from here on one third is held out, instead of five folds
+_MANY_ROWS = 5000  # from here on one third are validation rows, instead of five folds
 _FOLDS = 5
-_LEAST_ROWS = 20
 _RIDGES = (1.0, 0.1, 0.01)
 _OWN = 0.5  # how much the network's own scores count beside the rows' targets
 CRITERIA = ("loss", "score")
@@ -121,7 +112,7 @@ class PrunePath:
         return iter(self.models)
 
     def __getitem__(self, n_literals: int) -> Model:
-        """Give the largest model with at most so many literals."""
+        """Return the largest model with at most so many literals."""
         if n_literals < 0:
             raise IndexError(f"expected a number of literals from 0 on, got {n_literals}")
         return self.models[_find_size(self.literals, n_literals)]
@@ -134,7 +125,7 @@ class PrunePath:
     def choose(
         self, tolerance: float = 1.0, max_literals: int | None = None, criterion: str = "loss"
     ) -> int:
-        """Give the smallest number of literals that is good enough.
+        """Return the smallest number of literals that is good enough.
 
         Parameters
         ----------
@@ -165,7 +156,7 @@ class PrunePath:
         return int(np.argmax(allowed & good))
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the curve as a data frame of pandas, a row for each size."""
+        """Return the curve as a data frame of pandas, a row for each size."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -180,97 +171,94 @@ class PrunePath:
         )
 
 
-def prune(data: Data, plan: Plan, recipe: str, model: Model, how: PrunePlan) -> PrunePath:
-    """Prune a model on rows, as far as rows held out allow.
+def prune(
+    data: TrainingSet,
+    spec: Specification,
+    strategy: str,
+    model: Model,
+    how: PrunePlan,
+    context: FitContext,
+) -> PrunePath:
+    """Prune a model on rows, as far as validation rows allow.
 
-    ``plan`` and ``recipe`` are those of the model's fit: folds repeat it.
+    ``spec`` and ``strategy`` are those of the model's fit: folds repeat it.
     """
-    data = settle(data)
-    seeds = _spawn(plan.seed, 1 + _FOLDS)
-    splits = _deal(data, plan, seeds[0])
-    trained = [
-        _train(take(data, split.inside), replace(plan, seed=seed, callbacks=()), recipe)
-        if how.honest
-        else model
-        for split, seed in zip(splits, seeds[1:], strict=False)
-    ]
-    ridge, judged = _choose_ridge(data, plan, splits, trained)
-    sample = make_sample(data)
-    smaller = eliminate(_set_task(data, plan, model, ridge), model)
-    path = _list_path(model, [snap(each, sample, plan.n_threads) for each in smaller])
-    return _choose(path, judged, plan, how)
+    seeds = _spawn(context.seed, 1 + _FOLDS)
+    many = data.n_rows >= _MANY_ROWS
+    n_folds, n_used = (3, 1) if many else (_FOLDS, _FOLDS)
+    folds = split_folds(data, spec.objective, seeds[0], n_folds, n_used)
+    trained = [model] * len(folds)
+    if how.honest:
+        apart = [replace(context, seed=seed, keeps=False) for seed in seeds[1:]]
+        trained = [
+            strategies.fit(strategy, data.take(fold.train), spec, own).model
+            for fold, own in zip(folds, apart, strict=False)
+        ]
+    pairs = list(zip(folds, trained, strict=True))
+    n_threads = context.n_threads
+    ridge, evaluated = _choose_ridge(data, spec, pairs, _RIDGES[: 1 if many else None], n_threads)
+    smaller = eliminate(_set_task(data, spec, model, ridge, n_threads), model)
+    path = _list_path(model, [snap(each, data, n_threads) for each in smaller])
+    return _choose(path, evaluated, spec, how)
 
 
-def measure_fit(data: Data, plan: Plan, model: Model) -> float:
-    """Give the loss of a model on rows, in the units of training."""
-    data = settle(data)
-    scale = scale_targets(data, plan, list_rows(data))
-    targets, weight = weigh_rows(data, plan, list_rows(data), scale)
-    scores = scale_scores(model.score_rows(data.X), scale)
-    return measure_loss(name_loss(plan.output), scores, targets, weight)
+def measure_fit(data: TrainingSet, spec: Specification, model: Model) -> float:
+    """Return the loss of a model on rows, in the units of training."""
+    problem = spec.make_problem(data)
+    return problem.measure(problem.scale.apply(model.score_rows(data.X)))
 
 
 def _choose_ridge(
-    data: Data, plan: Plan, splits: list[Split], trained: list[Model]
-) -> tuple[float, list[_Judged]]:
+    data: TrainingSet,
+    spec: Specification,
+    folds: list[tuple[Fold, Model]],
+    ridges: Sequence[float],
+    n_threads: int,
+) -> tuple[float, list[_Evaluated]]:
     """Prune in all folds; take the ridge of the lowest loss there.
 
     Noisy rows want to be held back; rows without noise want large weights. Where a weaker
     ridge gains nothing, none that is weaker still is tried.
     """
-    folds = list(zip(splits, trained, strict=True))
-    ridge, least, judged = _RIDGES[0], np.inf, list[_Judged]()
-    for trial in _RIDGES[: 1 if len(data.X) >= _MANY_ROWS else None]:
-        found = [_prune_fold(data, plan, fold, trial) for fold in folds]
-        loss = _find_least(found) if found else np.inf
-        if loss >= least:
+    ridge, lowest, evaluated = ridges[0], np.inf, list[_Evaluated]()
+    for trial in ridges:
+        found = [_prune_fold(data, spec, fold, model, trial, n_threads) for fold, model in folds]
+        loss = _find_lowest(found) if found else np.inf
+        if loss >= lowest:
             break
-        ridge, least, judged = trial, loss, found
-    return ridge, judged
+        ridge, lowest, evaluated = trial, loss, found
+    return ridge, evaluated
 
 
-def _prune_fold(data: Data, plan: Plan, fold: tuple[Split, Model], ridge: float) -> _Judged:
-    split, model = fold
-    task = _set_task(take(data, split.inside), plan, model, ridge)
-    return _judge(_list_path(model, eliminate(task, model)), data, plan, split)
+def _prune_fold(
+    data: TrainingSet, spec: Specification, fold: Fold, model: Model, ridge: float, n_threads: int
+) -> _Evaluated:
+    task = _set_task(data.take(fold.train), spec, model, ridge, n_threads)
+    return _evaluate(_list_path(model, eliminate(task, model)), data, spec, fold, n_threads)
 
 
 # ---- pruning ----
 
 
-def _train(data: Data, plan: Plan, recipe: str) -> Model:
-    fitted = fit(data, plan, recipe)
-    if fitted.interrupted:
-        raise KeyboardInterrupt
-    return fitted.model
+def _set_task(
+    data: TrainingSet, spec: Specification, model: Model, ridge: float, n_threads: int
+) -> Task:
+    """Return what the scores of a smaller network should be.
 
-
-def _set_task(data: Data, plan: Plan, model: Model, ridge: float) -> Task:
-    """Tell what a smaller network should say of the rows.
-
-    Half of it is what the whole network says, which has less of the labels' noise.
+    Half of it is what the whole network predicts, which has less of the labels' noise.
     """
-    scale = scale_targets(data, plan, list_rows(data))
-    goal = make_goal(data, plan)
-    weight = goal.weight * (_count_rows(list_rows(data).weight) / len(data.X))
-    scores = scale_scores(model.score_rows(data.X, n_threads=plan.n_threads), scale)
-    targets = (1.0 - _OWN) * goal.targets + _OWN * goal.expect(scores)
+    problem = spec.make_problem(data)
+    scores = problem.scale.apply(model.score_rows(data.X, n_threads=n_threads))
+    own = problem.objective.inverse_link(scores)
     return Task(
         model.schema,
-        plan.output,
+        spec.output,
         np.ascontiguousarray(data.X, np.float64),
-        replace(goal, targets=targets, weight=weight),
+        replace(problem, targets=(1.0 - _OWN) * problem.targets + _OWN * own),
         ridge,
-        directions=plan.directions,
-        target_scale=scale,
-        n_threads=plan.n_threads,
+        directions=spec.directions,
+        n_threads=n_threads,
     )
-
-
-def _count_rows(weight: Floats) -> float:
-    """Give how many rows weights stand for: their sum, unless they are all small."""
-    total = float(weight.sum())
-    return max(total, total**2 / float(weight @ weight))
 
 
 @dataclass(frozen=True)
@@ -291,71 +279,56 @@ def _list_path(model: Model, smaller: Sequence[Model]) -> _Path:
     return _Path(literals[::-1], models[::-1])
 
 
-# ---- judging ----
+# ---- evaluating ----
 
 
 def _spawn(seed: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
-    """Give seeds that do not depend on what the fit has drawn."""
+    """Return seeds that do not depend on what the fit has drawn."""
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _KEY)).spawn(n)
 
 
-def _deal(data: Data, plan: Plan, seed: np.random.SeedSequence) -> list[Split]:
-    """Deal rows into five folds, or one third of many; none where they do not suffice."""
-    n, classes = len(data.X), isinstance(plan.output, Classes)
-    if n < _LEAST_ROWS:
-        return []
-    rng = np.random.default_rng(seed)
-    if n < _MANY_ROWS:
-        splits = split_rows(data.y, _FOLDS, rng, stratify=classes)
-    else:
-        splits = split_rows(data.y, 3, rng, stratify=classes)[:1]
-    if isinstance(plan.output, Classes):
-        n_classes = len(plan.output.labels)
-        if any(len(np.unique(data.y[split.inside, 0])) < n_classes for split in splits):
-            return []
-    return splits
-
-
 @dataclass(frozen=True)
-class _Judged:
-    """What rows held out say of the networks of a path, each array (networks, rows)."""
+class _Evaluated:
+    """The networks of a path on validation rows, each array (networks, rows)."""
 
     literals: list[int]
     loss: Floats
-    score: Floats  # 1 for a right class; for amounts what is missing to R²
+    score: Floats  # what a row adds to the metric
     loss_weight: Floats
     weight: Floats
+    count: Counts
 
 
-def _judge(path: _Path, data: Data, plan: Plan, split: Split) -> _Judged:
+def _evaluate(
+    path: _Path, data: TrainingSet, spec: Specification, fold: Fold, n_threads: int
+) -> _Evaluated:
+    rows = data.take(fold.validation)
     # Targets are scaled as those of all rows, so that folds compare.
-    rows = list_rows(data)
-    scale = scale_targets(data, plan, rows)
-    out, whole = split.outside, make_goal(data, plan)
-    goal = Goal(whole.kind, whole.targets[out], whole.weight[out])
-    losses, scores = [], []
-    for model in path.models:
-        told = model.score_rows(data.X[out], n_threads=plan.n_threads)
-        if isinstance(plan.output, Classes):
-            losses.append(goal.measure_rows(told))
-            scores.append((plan.output.choose(told) == data.y[out, 0]).astype(np.float64))
-        else:
-            error = (scale_scores(told, scale) - goal.targets) ** 2
-            losses.append(error.mean(axis=1))
-            scores.append(1.0 - losses[-1])
-    own = rows.weight[out]
-    return _Judged(path.literals, np.array(losses), np.array(scores), goal.weight, own)
+    problem = spec.make_problem(data).take(fold.validation)
+    scores = [
+        problem.scale.apply(model.score_rows(rows.X, n_threads=n_threads)) for model in path.models
+    ]
+    return _Evaluated(
+        path.literals,
+        np.array([problem.measure_rows(each) for each in scores]),
+        np.array([problem.objective.score_rows(problem.targets, each) for each in scores]),
+        problem.weight,
+        rows.weight,
+        rows.count,
+    )
 
 
-def _choose(path: _Path, judged: list[_Judged], plan: Plan, how: PrunePlan) -> PrunePath:
+def _choose(
+    path: _Path, evaluated: list[_Evaluated], spec: Specification, how: PrunePlan
+) -> PrunePath:
     n = len(path.models)
     score = error = loss = loss_error = np.full(n, np.nan)
     pair_error = np.full((n, n), np.nan)
-    if judged:
-        loss, loss_error = _average(*_gather(path.literals, judged, "loss"))
-        scores, weight = _gather(path.literals, judged, "score")
-        score, error = _average(scores, weight)
-        pair_error = np.array([_average(scores - own, weight)[1] for own in scores])
+    if evaluated:
+        loss, loss_error = _average(*_gather(path.literals, evaluated, "loss"))
+        scores, weight, count = _gather(path.literals, evaluated, "score")
+        score, error = _average(scores, weight, count)
+        pair_error = np.array([_average(scores - own, weight, count)[1] for own in scores])
     whole = PrunePath(
         tuple(path.literals),
         score,
@@ -365,42 +338,46 @@ def _choose(path: _Path, judged: list[_Judged], plan: Plan, how: PrunePlan) -> P
         pair_error,
         tuple(list_columns(model) for model in path.models),
         path.literals[-1],
-        "accuracy" if isinstance(plan.output, Classes) else "r2",
+        spec.objective.metric,
         tuple(path.models),
     )
     return replace(whole, chosen=whole.choose(how.tolerance, how.max_literals, how.criterion))
 
 
-def _find_least(judged: list[_Judged]) -> float:
-    """Give the lowest loss of networks that were pruned, over all sizes."""
-    sizes = sorted({n for fold in judged for n in fold.literals[:-1]})
-    losses, weight = _gather([*sizes, 0], judged, "loss")  # the last are the whole networks
-    return float(_average(losses[:-1], weight)[0].min(initial=np.inf))
+def _find_lowest(evaluated: list[_Evaluated]) -> float:
+    """Return the lowest loss of networks that were pruned, over all sizes."""
+    sizes = sorted({n for fold in evaluated for n in fold.literals[:-1]})
+    # The last ones are the whole networks.
+    losses, weight, count = _gather([*sizes, 0], evaluated, "loss")
+    return float(_average(losses[:-1], weight, count)[0].min(initial=np.inf))
 
 
-def _gather(literals: Sequence[int], judged: list[_Judged], what: str) -> tuple[Floats, Floats]:
-    """Give a value for each size and row held out, and the rows' weights.
+def _gather(
+    literals: Sequence[int], evaluated: list[_Evaluated], what: str
+) -> tuple[Floats, Floats, Counts]:
+    """Return a value for each size and validation row, and the rows' weights and counts.
 
     In each fold a size stands for its largest network of at most that size; the last one
     for its whole network.
     """
     parts = []
-    for fold in judged:
+    for fold in evaluated:
         sizes = [_find_size(fold.literals, n) for n in literals]
         sizes[-1] = len(fold.literals) - 1
         parts.append(getattr(fold, what)[sizes])
-    weights = [fold.loss_weight if what == "loss" else fold.weight for fold in judged]
-    return np.concatenate(parts, axis=1), np.concatenate(weights)
+    weights = [fold.loss_weight if what == "loss" else fold.weight for fold in evaluated]
+    counts = np.concatenate([fold.count for fold in evaluated])
+    return np.concatenate(parts, axis=1), np.concatenate(weights), counts
 
 
-def _find_size(literals: Sequence[int], most: int) -> int:
-    """Give the place of the largest size up to this one."""
-    return int(np.searchsorted(np.array(literals), most, side="right")) - 1
+def _find_size(literals: Sequence[int], max_literals: int) -> int:
+    """Return the position of the largest size up to this one."""
+    return int(np.searchsorted(np.array(literals), max_literals, side="right")) - 1
 
 
-def _average(values: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Give the weighted mean of each row and its standard error."""
-    share = weight / weight.sum()
-    mean = values @ share
-    spread = np.sqrt(((values - mean[:, None]) ** 2) @ share**2)
-    return mean, spread * np.sqrt(len(share) / max(len(share) - 1, 1))
+def _average(values: Floats, weight: Floats, count: Counts) -> tuple[Floats, Floats]:
+    """Return the weighted mean of each line and its standard error, over true rows."""
+    fraction, n = weight / weight.sum(), int(count.sum())
+    mean = values @ fraction
+    spread = np.sqrt(((values - mean[:, None]) ** 2) @ (fraction**2 / count))
+    return mean, spread * np.sqrt(n / max(n - 1, 1))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
 from newron.model.decimals import shortest_between
-from newron.tables.field import Field
+from newron.training.training_set import TrainingSet
 
 __all__ = ["Ranking", "Ranks", "learn_ranking"]
 
 Ranks = NDArray[np.uint16]
 
-MOST_BINS = 65535
+MAX_BINS = 65535
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Ranking:
     highs: tuple[Floats, ...]
     n_categories: tuple[int, ...]
     gaps: tuple[bool, ...]
-    shares: tuple[Floats, ...]  # of the rows, by bin, gaps apart
+    fractions: tuple[Floats, ...]  # of the rows, by bin, missing values apart
 
     @property
     def n_ordered(self) -> NDArray[np.int32]:
@@ -48,12 +48,11 @@ class Ranking:
         """How many bins each column has."""
         return self.n_ordered + self.n_free
 
-    def encode(self, X: Floats, index: NDArray[np.intp] | None = None) -> Ranks:
+    def encode(self, X: Floats) -> Ranks:
         """Turn rows into ranks, of shape (columns, rows)."""
-        n = len(X) if index is None else len(index)
-        out = np.empty((len(self.lows), n), np.uint16)
+        out = np.empty((len(self.lows), len(X)), np.uint16)
         for c, cuts in enumerate(self._cuts()):
-            column = X[:, c] if index is None else X[index, c]
+            column = X[:, c]
             gap = np.isnan(column)
             last = max(int(self.n_bins[c]) - 1, 0)
             if self.n_categories[c]:
@@ -85,58 +84,56 @@ class Ranking:
 
 
 def learn_ranking(
-    X: Floats,
-    index: NDArray[np.intp],
-    fields: Sequence[Field],
-    most_bins: int = MOST_BINS,
-    weight: Floats | None = None,
-    *,
-    with_room: bool = False,
+    data: TrainingSet, max_bins: int = MAX_BINS, *, with_space: bool = False
 ) -> Ranking:
     """Cut each column into at most so many bins.
 
     Up to that many distinct values have a bin each. More are joined so that bins
     hold about the same sum of square roots of frequencies: rare values, such as
     the few large gains of a skewed column, keep more bins than quantiles would
-    leave them. ``with_room`` joins values that no number lies between.
+    leave them. ``with_space`` joins values that no number lies between.
     """
     lows, highs, gaps = [], [], []
     none = np.zeros(0)
-    for column, field in zip(X.T, fields, strict=True):
-        here = np.asarray(column[index], np.float64)
-        gap = np.isnan(here)
-        gaps.append(bool(gap.any()))
+    for column, field in zip(data.X.T, data.fields, strict=True):
+        x = np.asarray(column, np.float64)
+        missing = np.isnan(x)
+        gaps.append(bool(missing.any()))
         if field.categories is not None:
             lows.append(none)
             highs.append(none)
             continue
-        values, counts = np.unique(here[~gap] if gaps[-1] else here, return_counts=True)
-        if with_room and len(values):
+        values, which = np.unique(x[~missing], return_inverse=True)
+        counts = np.bincount(which, data.count[~missing], minlength=len(values))
+        if with_space and len(values):
             apart = np.nextafter(values[:-1], np.inf) < values[1:]
             first = np.flatnonzero(np.concatenate([[True], apart]))
             values, counts = values[first], np.add.reduceat(counts, first)
-        if len(values) > most_bins:
-            size = np.sqrt(counts)
-            middle = (np.cumsum(size) - 0.5 * size) / size.sum()
-            bins = np.minimum((middle * most_bins).astype(np.intp), most_bins - 1)
-            first = np.flatnonzero(np.diff(bins, prepend=-1))
-            last = np.append(first[1:], len(values)) - 1
-            lows.append(values[first])
-            highs.append(values[last])
-        else:
-            lows.append(values)
-            highs.append(values)
-    categories = tuple(len(field.categories or ()) for field in fields)
+        first, last = _join_values(counts, max_bins)
+        lows.append(values[first])
+        highs.append(values[last])
+    categories = tuple(len(field.categories or ()) for field in data.fields)
     ranking = Ranking(tuple(lows), tuple(highs), categories, tuple(gaps), ())
-    return replace(ranking, shares=_find_shares(ranking, X, index, weight))
+    return replace(ranking, fractions=_find_fractions(ranking, data))
 
 
-def _find_shares(
-    ranking: Ranking, X: Floats, index: NDArray[np.intp], weight: Floats | None
-) -> tuple[Floats, ...]:
-    ranks = ranking.encode(X, index)
+def _join_values(counts: NDArray[Any], max_bins: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the last value of each bin."""
+    every = np.arange(len(counts))
+    if len(counts) <= max_bins:
+        return every, every
+    size = np.sqrt(counts)
+    middle = (np.cumsum(size) - 0.5 * size) / size.sum()
+    bins = np.minimum((middle * max_bins).astype(np.intp), max_bins - 1)
+    first = np.flatnonzero(np.diff(bins, prepend=-1))
+    return first, np.append(first[1:], len(counts)) - 1
+
+
+def _find_fractions(ranking: Ranking, data: TrainingSet) -> tuple[Floats, ...]:
     counts = [
-        np.bincount(bins, weight, minlength=n)[: n - gap]
-        for bins, n, gap in zip(ranks, ranking.n_bins.tolist(), ranking.gaps, strict=True)
+        np.bincount(bins, data.weight, minlength=n)[: n - gap]
+        for bins, n, gap in zip(
+            ranking.encode(data.X), ranking.n_bins.tolist(), ranking.gaps, strict=True
+        )
     ]
     return tuple(count / max(float(count.sum()), 1e-300) for count in counts)

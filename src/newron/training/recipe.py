@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from newron.errors import InputError
 
-__all__ = ["RECIPES", "Recipe", "get_recipe"]
+__all__ = ["RECIPES", "Recipe", "choose_decay", "get_recipe"]
 
 
 @dataclass(frozen=True)
@@ -99,3 +99,8 @@ def get_recipe(name: object, *, crisp: bool) -> Recipe:
     if name in RECIPES:
         return _CRISP if crisp else Recipe()
     raise InputError(f"expected a recipe among {', '.join(RECIPES)}, got {name!r}")
+
+
+def choose_decay(n_rows: int) -> float:
+    """Return the weight decay of smooth networks on so many rows."""
+    return min(0.3, 240.0 / n_rows)

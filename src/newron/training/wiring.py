@@ -124,13 +124,13 @@ class Wiring:
             )
         return network
 
-    def make_shares(self) -> Params:
-        """Give 1 for each parameter that is trained, 0 for each that stays."""
-        share = np.ones(self.n_params, np.float32)
+    def make_trainable(self) -> Params:
+        """Return 1 for each parameter that is trained, 0 for each that stays."""
+        mask = np.ones(self.n_params, np.float32)
         for layer in self.layers:
             if get_processing(layer.plan.processing).weighs:
-                share[layer.b] = 0.0
-        return share
+                mask[layer.b] = 0.0
+        return mask
 
     def make_decay(self, amount: float) -> Params:
         """Give the decay of each parameter: of w, alpha and points, never of b."""

@@ -1,32 +1,41 @@
-"""Networks taught by the mean of others, and what they are taught with."""
+"""Networks distilled from the mean of others, and their soft targets."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import newron.training.native as native
-import newron.training.procedure as procedure
-import newron.training.teaching as teaching
+import newron.training.core_trainer as core_trainer
+import newron.training.distillation as distillation
+import newron.training.gradient as gradient
+import newron.training.strategies.default as default
+from builders.training import (
+    make_context,
+    make_part,
+    make_problem,
+    make_set,
+    measure_loss,
+)
 from newron import NewronClassifier, NewronRegressor
 from newron.model import Classes, Targets
 from newron.tables.field import Field
 from newron.training.architecture import plan_architecture
-from newron.training.callback import Callback
+from newron.training.callbacks import Callback
 from newron.training.crisp import RankedTable
 from newron.training.decoding import decode, unscale
-from newron.training.fitting import Data, Plan, fit_restarts, make_sample, name_loss
-from newron.training.growing import GrowPlan, GrowTask, Lesson, grow
-from newron.training.holdout import list_rows, measure_loss, settle
-from newron.training.ranking import learn_ranking
-from newron.training.recipe import Recipe
-from newron.training.teaching import (
-    fit_taught,
-    make_lesson,
+from newron.training.distillation import (
+    fit_distilled,
+    make_soft_targets,
     make_up_rows,
     mean_scores,
     weigh_scores,
 )
+from newron.training.gradient import fit_restarts
+from newron.training.growing import GrowPlan, GrowTask, grow
+from newron.training.ranking import learn_ranking
+from newron.training.recipe import Recipe
+from newron.training.specification import Specification
+from newron.training.strategies import fit
 
 KINDS = {
     "two classes": Classes((0, 1)),
@@ -48,28 +57,31 @@ def make_table(kind, n=300, seed=0, *, valley=True):
         "three classes": np.digitize(z, [-1, 1]),
         "amounts": 1000 + 50 * z,
     }[kind]
-    return Data(X, y.astype(float)[:, None], None, FIELDS)
+    return make_set(X, y.astype(float), fields=FIELDS)
 
 
-def make_plan(kind, processing="tanh_prod", max_iter=100, **settings):
+def make_spec(kind, processing="tanh_prod", max_iter=100, **settings):
     output = KINDS[kind]
-    return Plan(
+    return Specification(
         plan_architecture((), output.n_scores, processing=processing),
         Recipe(max_iter=max_iter, weight_decay=0.3),
         output,
-        np.random.SeedSequence(0),
         input_scale="both",
         **settings,
     )
 
 
-def take_teachers(data, plan, n=8):
-    return fit_restarts(data, replace(plan, recipe=replace(plan.recipe, n_init=n)))
+def train_teachers(data, spec, n=8):
+    return fit_restarts(data, spec.adjust(n_init=n), make_context())
 
 
-def compare_with_teachers(data, plan):
-    taught = fit_taught(data, plan(), 8)
-    teachers = [teacher.model for teacher in take_teachers(data, plan())]
+def train_student(data, spec, n=4, **settings):
+    return fit_distilled(data, spec, n, make_context(**settings))
+
+
+def compare_with_teachers(data, spec):
+    taught = train_student(data, spec, 8)
+    teachers = [teacher.model for teacher in train_teachers(data, spec)]
     wanted = np.mean([teacher.scores(data.X) for teacher in teachers], axis=0)
     np.testing.assert_allclose(mean_scores(teachers, data.X), wanted)
     got = taught.model.scores(data.X)
@@ -80,8 +92,7 @@ def compare_with_teachers(data, plan):
 
 
 def measure(kind, model, data):
-    parts = (model.scores(data.X), data.y.astype(np.float32), list_rows(data).weight)
-    return measure_loss(name_loss(KINDS[kind]), *parts)
+    return measure_loss(KINDS[kind], model.scores(data.X), data.y, data.weight)
 
 
 def make_estimator(kind, **settings):
@@ -100,22 +111,21 @@ def score(estimator, X):
 class TestTheTaughtNetwork:
     def test_says_what_the_mean_of_its_teachers_says(self, kind, processing):
         data = make_table(kind, valley=processing == "tanh_prod")
-        compare_with_teachers(data, lambda: make_plan(kind, processing, max_iter=300))
+        compare_with_teachers(data, make_spec(kind, processing, max_iter=300))
 
     def test_is_one_network_of_the_teachers_size(self, kind, processing):
         data = make_table(kind)
-        taught = fit_taught(data, make_plan(kind, processing), 4)
-        teacher = take_teachers(data, make_plan(kind, processing), 1)[0]
+        taught = train_student(data, make_spec(kind, processing))
+        teacher = train_teachers(data, make_spec(kind, processing), 1)[0]
         assert taught.model.n_functions == teacher.model.n_functions
         assert taught.model.output == KINDS[kind]
         assert not taught.interrupted
 
     def test_is_what_its_parameters_decode_to(self, kind, processing):
-        data, plan = make_table(kind), make_plan(kind, processing)
-        taught = fit_taught(data, plan, 4)
+        data, spec = make_table(kind), make_spec(kind, processing)
+        taught = train_student(data, spec)
         core = taught.core
-        sample = make_sample(data)
-        parts = (core.wiring, core.trained.params, core.encoding, plan.output, sample)
+        parts = (core.wiring, core.trained.params, core.encoding, spec.output, data)
         decoded = unscale(decode(*parts), core.target_scale)
         got, want = taught.model.scores(data.X), decoded.scores(data.X)
         # The model's numbers are shortened, the parameters are not.
@@ -126,19 +136,19 @@ class TestTheTaughtNetwork:
 @pytest.mark.parametrize("kind", ["two classes", "three classes"])
 def test_the_loss_is_told_that_of_the_labels(kind):
     data = make_table(kind)
-    taught = fit_taught(data, make_plan(kind), 4)
+    taught = train_student(data, make_spec(kind))
     assert taught.best_loss == pytest.approx(measure(kind, taught.model, data), rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_sigmoids_learn_a_valley_from_their_teachers(seed):
     data = make_table("two classes", seed=seed)
-    compare_with_teachers(data, lambda: make_plan("two classes", "sigmoid", max_iter=300))
+    compare_with_teachers(data, make_spec("two classes", "sigmoid", max_iter=300))
 
 
 def test_the_loss_of_amounts_is_told_in_the_spread_of_the_amounts():
     data = make_table("amounts")
-    taught = fit_taught(data, make_plan("amounts"), 4)
+    taught = train_student(data, make_spec("amounts"))
     want = np.mean((taught.model.scores(data.X) - data.y) ** 2) / data.y.var()
     assert taught.best_loss == pytest.approx(want, rel=1e-3)
 
@@ -147,24 +157,24 @@ def test_the_loss_of_amounts_is_told_in_the_spread_of_the_amounts():
 class TestTheSameNetwork:
     def test_for_any_number_of_threads(self, kind):
         data = make_table(kind)
-        a, b = (fit_taught(data, make_plan(kind, n_threads=n), 5) for n in (1, 3))
+        a, b = (train_student(data, make_spec(kind), 5, n_threads=n) for n in (1, 3))
         assert a.model == b.model
         np.testing.assert_array_equal(a.core.trained.params, b.core.trained.params)
 
     def test_for_any_order_of_the_rows(self, kind):
         data = make_table(kind)
         mixed = np.random.default_rng(1).permutation(len(data.X))
-        other = Data(data.X[mixed], data.y[mixed], None, data.fields)
-        a, b = (fit_taught(d, make_plan(kind), 4) for d in (data, other))
+        other = make_set(data.X[mixed], data.y[mixed], fields=data.fields)
+        a, b = (train_student(d, make_spec(kind)) for d in (data, other))
         assert a.model == b.model
 
     def test_for_a_weight_of_two_and_the_row_twice(self, kind):
         data = make_table(kind)
         counts = np.random.default_rng(1).integers(0, 3, len(data.X))
-        weighed = replace(data, weight=counts.astype(float))
+        weighed = make_set(data.X, data.y, counts.astype(float), data.fields)
         index = np.repeat(np.arange(len(counts)), counts)
-        repeated = Data(data.X[index], data.y[index], None, data.fields)
-        a, b, plain = (fit_taught(d, make_plan(kind), 4) for d in (weighed, repeated, data))
+        repeated = make_set(data.X[index], data.y[index], fields=data.fields)
+        a, b, plain = (train_student(d, make_spec(kind)) for d in (weighed, repeated, data))
         assert a.model == b.model
         assert a.model != plain.model
         assert a.best_loss == pytest.approx(b.best_loss, rel=1e-9)
@@ -175,12 +185,12 @@ def test_weights_are_repeats_where_rows_differ_by_their_label_alone(kind):
     same = []
     for seed in range(6):
         data = make_table(kind, 120, seed)
-        data = replace(data, X=data.X.round())
+        X = data.X.round()
         counts = np.random.default_rng(seed).integers(1, 8, len(data.X))
-        weighed = replace(data, weight=counts.astype(float))
+        weighed = make_set(X, data.y, counts.astype(float), data.fields)
         index = np.repeat(np.arange(len(counts)), counts)
-        repeated = Data(data.X[index], data.y[index], None, data.fields)
-        a, b = (fit_taught(d, make_plan(kind, max_iter=20), 2) for d in (weighed, repeated))
+        repeated = make_set(X[index], data.y[index], fields=data.fields)
+        a, b = (train_student(d, make_spec(kind, max_iter=20), 2) for d in (weighed, repeated))
         same.append(a.model == b.model)
     assert all(same)
 
@@ -222,28 +232,32 @@ class TestGoingOn:
 
 
 class TestMadeUpRows:
-    def make(self, weight=None):
-        data = replace(make_table("two classes"), weight=weight)
-        return data, make_up_rows(data, np.random.default_rng(0))
+    def make(self):
+        X = make_table("two classes").X
+        return X, make_up_rows(X, np.random.default_rng(0))
 
     def test_the_rows_themselves_come_first(self):
-        data, rows = self.make()
-        assert len(rows.X) == 3 * len(data.X)
-        np.testing.assert_array_equal(rows.X[: len(data.X)], data.X)
-        assert rows.weight is None
+        X, rows = self.make()
+        assert len(rows) == 3 * len(X)
+        np.testing.assert_array_equal(rows[: len(X)], X)
 
     def test_about_a_quarter_of_the_values_are_foreign(self):
-        data, rows = self.make()
-        copies = rows.X[len(data.X) :]
-        share = np.mean(copies != np.tile(data.X, (2, 1)))
-        assert 0.2 < share < 0.27
-        for copy, own in zip(copies.T, data.X.T, strict=True):
+        X, rows = self.make()
+        copies = rows[len(X) :]
+        foreign = np.mean(copies != np.tile(X, (2, 1)))
+        assert 0.2 < foreign < 0.27
+        for copy, own in zip(copies.T, X.T, strict=True):
             assert set(copy) <= set(own)  # no value that the column does not have
 
-    def test_a_copy_weighs_as_its_row(self):
+    def test_a_copy_weighs_as_its_row(self, monkeypatch):
         weight = np.random.default_rng(1).random(300)
-        _, rows = self.make(weight)
-        np.testing.assert_array_equal(rows.weight, np.tile(weight, 3))
+        data, given = make_table("amounts"), []
+        monkeypatch.setattr(
+            distillation, "_train_student", lambda *arguments: given.append(arguments[2])
+        )
+        data = replace(data, weight=weight)
+        distillation.distil(data, make_spec("amounts"), lambda X: X, make_context())
+        np.testing.assert_array_equal(given[0], np.tile(weight, 3))
 
 
 class CtrlC(Callback):
@@ -256,14 +270,17 @@ class TestInterruption:
     def test_ctrl_c_keeps_the_best_restart(self, kind, monkeypatch):
         heard = []
 
-        def listen(*arguments):
-            heard.extend(fit_restarts(*arguments))
-            return heard
+        def listen(results, *rest):
+            heard.extend(results)
+            return finish_best(results, *rest)
 
-        monkeypatch.setattr(teaching, "fit_restarts", listen)
-        monkeypatch.setattr(teaching, "fit_network", None)  # nobody is taught any more
-        data = make_table(kind)
-        fitted = fit_taught(data, make_plan(kind, max_iter=10**6, callbacks=[CtrlC()]), 4)
+        finish_best = gradient._finish_best
+        monkeypatch.setattr(distillation, "fit_network", None)  # no student is trained any more
+        monkeypatch.setattr(gradient, "_finish_best", listen)
+        data, context = make_table(kind), make_context(callbacks=[CtrlC()])
+        with pytest.raises(KeyboardInterrupt):
+            fit_distilled(data, make_spec(kind, max_iter=10**6), 4, context)
+        fitted = context.best()
         best = min(heard, key=lambda each: each.best_loss)
         assert fitted.interrupted
         assert np.isfinite(fitted.best_loss)
@@ -277,15 +294,18 @@ class TestInterruption:
             raise KeyboardInterrupt
 
         def teach_until_ctrl_c(*arguments):
-            monkeypatch.setattr(native, "_BLOCK_SECONDS", 1e-6)
-            monkeypatch.setattr(native, "_progress", stop)
+            monkeypatch.setattr(core_trainer, "_BLOCK_SECONDS", 1e-6)
+            monkeypatch.setattr(core_trainer, "_make_progress", stop)
             return fit_network(*arguments)
 
-        fit_network = teaching.fit_network
-        monkeypatch.setattr(teaching, "fit_network", teach_until_ctrl_c)
-        data, plan = make_table(kind), make_plan(kind)
-        best = min(take_teachers(data, plan, 4), key=lambda each: each.best_loss)
-        fitted = fit_taught(data, make_plan(kind), 4)
+        fit_network = distillation.fit_network
+        monkeypatch.setattr(distillation, "fit_network", teach_until_ctrl_c)
+        data, spec = make_table(kind), make_spec(kind)
+        best = min(train_teachers(data, spec, 4), key=lambda each: each.best_loss)
+        context = make_context()
+        with pytest.raises(KeyboardInterrupt):
+            fit_distilled(data, spec, 4, context)
+        fitted = context.best()
         assert fitted.interrupted
         got, want = fitted.model.scores(data.X), best.model.scores(data.X)
         np.testing.assert_allclose(got, want, atol=0.02 * want.std())
@@ -297,7 +317,7 @@ class TestWhoIsTaught:
         """Give how many networks taught."""
         heard = []
         monkeypatch.setattr(
-            procedure, "fit_taught", lambda *a: heard.append(a[2]) or fit_taught(*a)
+            default, "fit_distilled", lambda *a: heard.append(a[2]) or fit_distilled(*a)
         )
         data = make_table("two classes", n_rows)
         make_estimator("two classes", max_iter=10, **settings).fit(data.X, data.y[:, 0])
@@ -321,21 +341,20 @@ class TestWhoIsTaught:
 
 class TestWeights:
     def test_rows_near_the_border_weigh_more(self):
-        data = replace(make_table("two classes", 4), weight=np.array([1.0, 2.0, 0.0, 1.0]))
+        weight = np.array([1.0, 2.0, 0.0, 1.0])
         scores = np.array([[0.0], [0.0], [0.0], [50.0]])
-        got = weigh_scores(data, make_plan("two classes"), scores)
+        got = weigh_scores(weight, make_spec("two classes"), scores)
         np.testing.assert_allclose(got, [0.27, 0.54, 0.0, 0.02])
 
     def test_of_several_classes_the_mean_of_their_odds_counts(self):
-        data = make_table("three classes", 2)
         scores = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 90.0]])
-        got = weigh_scores(data, make_plan("three classes"), scores)
+        got = weigh_scores(np.ones(2), make_spec("three classes"), scores)
         np.testing.assert_allclose(got, [0.02 + 2 / 9, 0.02])
 
     def test_amounts_keep_their_weights(self):
-        data = replace(make_table("amounts", 3), weight=np.array([1.0, 2.0, 3.0]))
-        got = weigh_scores(data, make_plan("amounts"), data.y)
-        np.testing.assert_array_equal(got, data.weight)
+        weight = np.array([1.0, 2.0, 3.0])
+        got = weigh_scores(weight, make_spec("amounts"), np.ones((3, 1)))
+        np.testing.assert_array_equal(got, weight)
 
     @every_kind
     @pytest.mark.parametrize("weighed", [False, True])
@@ -345,74 +364,71 @@ class TestWeights:
         if weighed:
             data = replace(data, weight=rng.uniform(0.0, 5.0, len(data.X)))
         scores = 7.0 + 3.0 * rng.normal(size=(len(data.X), KINDS[kind].n_scores))
-        lesson = make_lesson(data, make_plan(kind), scores)
-        total = list_rows(data).weight.sum()
-        assert lesson.weight.sum() == pytest.approx(total)
-        share = lesson.weight / total
+        lesson = make_soft_targets(data, make_spec(kind), scores)
+        assert lesson.weight.sum() == pytest.approx(data.n_rows)
+        share = lesson.weight / data.n_rows
         np.testing.assert_allclose(share @ lesson.targets, 0.0, atol=1e-6)
         np.testing.assert_allclose(share @ lesson.targets**2, 1.0, atol=1e-5)
-        again = lesson.targets * lesson.scale.scale + lesson.scale.shift
-        np.testing.assert_allclose(again, scores, atol=1e-5)
-        likened = weigh_scores(data, make_plan(kind), scores)
+        np.testing.assert_allclose(lesson.scale.undo(lesson.targets), scores, atol=1e-5)
+        likened = weigh_scores(data.weight, make_spec(kind), scores)
         np.testing.assert_allclose(lesson.weight / lesson.weight.max(), likened / likened.max())
 
 
 @every_kind
 class TestGrowingTowardsATeacher:
     def make_task(self, kind):
-        data, plan = settle(make_table(kind)), make_plan(kind)
-        ranking = learn_ranking(data.X, np.arange(len(data.X)), data.fields, 32)
-        table = RankedTable(ranking.encode(data.X), data.y.astype(np.float32), data.weight)
+        data, spec = make_table(kind), make_spec(kind)
+        ranking = learn_ranking(data, 32)
+        n_scores = KINDS[kind].n_scores
+        problem = make_problem(spec.objective.name, data.y, data.weight, n_scores)
+        table = RankedTable(ranking.encode(data.X), problem)
         rng = np.random.default_rng(3)
         scores = np.abs(data.X[:, :1]) * rng.uniform(0.5, 3.0, (1, KINDS[kind].n_scores)) - 1.0
-        lesson = make_lesson(data, plan, scores)
-        parts = (name_loss(plan.output), plan.output.n_scores, 1)
-        return GrowTask(table, ranking, *parts, lesson=lesson), scores
+        teacher = make_soft_targets(data, spec, scores)
+        return GrowTask(table, ranking, teacher=teacher), scores
 
     def test_the_labels_are_not_looked_at(self, kind):
         task, _ = self.make_task(kind)
-        mixed = replace(task, table=replace(task.table, targets=task.table.targets[::-1].copy()))
-        a, b = (grow(t, GrowPlan(5))[0][-1] for t in (task, mixed))
+        own = task.table.problem
+        other = replace(own, targets=own.targets[::-1].copy())
+        mixed = replace(task, table=replace(task.table, problem=other))
+        a, b = (grow(t, GrowPlan(5), make_context())[0][-1] for t in (task, mixed))
         for have, want in zip(a.for_core(), b.for_core(), strict=True):
             np.testing.assert_array_equal(have, want)
         assert task.measure(a) != mixed.measure(b)
 
     def test_what_is_grown_comes_near_the_teacher(self, kind):
         task, scores = self.make_task(kind)
-        shapes, losses, _ = grow(task, GrowPlan(20, max_conditions=1, ridge=0.1))
-        index = np.arange(len(scores))
-        distances = [task.measure_lesson(shape, index) for shape in shapes]
+        shapes, losses = grow(task, GrowPlan(20, max_conditions=1, ridge=0.1), make_context())
+        every = make_part(np.arange(len(scores)))
+        distances = [task.measure_distance(shape, every) for shape in shapes]
         assert distances[0] == pytest.approx(1.0, abs=1e-3)
         assert distances[-1] < 0.05
-        scale = task.lesson.scale
+        scale = task.teacher.scale
         grown = shapes[-1].score(task.table.ranks) * scale.scale + scale.shift
-        error = np.average(((grown - scores) / scale.scale) ** 2, 0, task.lesson.weight).mean()
+        error = np.average(((grown - scores) / scale.scale) ** 2, 0, task.teacher.weight).mean()
         assert distances[-1] == pytest.approx(error, rel=1e-4)
-        want = measure_loss(task.loss, grown, task.table.targets, task.table.weight)
-        assert losses[-1] == pytest.approx(want)
+        assert losses[-1] == pytest.approx(task.table.problem.measure(grown))
 
     def test_rows_held_out_are_measured_alone(self, kind):
         task, _ = self.make_task(kind)
-        shape = grow(task, GrowPlan(5))[0][-1]
-        some = np.arange(0, 300, 7)
-        taken = Lesson(task.lesson.targets[some], task.lesson.weight[some], task.lesson.scale)
-        small = replace(task, table=task.table.take(some), lesson=taken)
-        every = np.arange(len(some))
-        assert task.measure_lesson(shape, some) == small.measure_lesson(shape, every)
+        shape = grow(task, GrowPlan(5), make_context())[0][-1]
+        some = make_part(np.arange(0, 300, 7))
+        small = replace(task, table=task.table.take(some), teacher=task.teacher.take(some))
+        every = make_part(np.arange(len(some.index)))
+        assert task.measure_distance(shape, some) == small.measure_distance(shape, every)
 
     def test_the_model_and_its_path_speak_the_teachers_language(self, kind):
         """A grown network is told in the units of scores, or of the amounts."""
         data = make_table(kind, 150)
-        fitted = procedure.fit_grown(data, make_plan(kind, "heaviside", max_iter=20))
-        settled, path = settle(data), fitted.path
+        spec = make_spec(kind, "heaviside", max_iter=20)
+        path = fit("grow", data, spec, make_context()).path
         assert all(shape.n_conditions == len(shape.terms) for shape in path.shapes)
         for n in (1, len(path) - 1):
-            scores, targets = path[n].scores(settled.X), settled.y
+            scores, targets = path[n].scores(data.X), data.y
             if kind == "amounts":
                 shift, scale = data.y.mean(), data.y.std()
                 scores, targets = (scores - shift) / scale, (targets - shift) / scale
-            loss = measure_loss(
-                name_loss(KINDS[kind]), scores, targets.astype(np.float32), settled.weight
-            )
+            loss = measure_loss(KINDS[kind], scores, targets, data.weight)
             assert path.loss[n] == pytest.approx(loss, rel=1e-5)
         assert path.loss[-1] < path.loss[0]

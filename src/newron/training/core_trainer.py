@@ -1,4 +1,4 @@
-"""Runs the core: blocks of epochs without the GIL, callbacks between them."""
+"""Runs the compiled core: blocks of epochs without the GIL, callbacks between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from newron import _core
 from newron.errors import TrainingError
 from newron.model.arithmetic import Floats
-from newron.training.callback import Callback, Progress
+from newron.objectives import Objective
+from newron.training.callbacks import Progress
+from newron.training.context import FitContext
 from newron.training.recipe import Recipe
 from newron.training.wiring import Params, Wiring
 
@@ -24,7 +26,7 @@ _BLOCK_SECONDS = 0.1  # how long Ctrl-C and progress may wait
 
 @dataclass(frozen=True)
 class CoreTable:
-    """Rows as the core wants them."""
+    """Rows as the core reads them."""
 
     x: Params
     targets: Params
@@ -33,7 +35,7 @@ class CoreTable:
 
 @dataclass(frozen=True)
 class AdamState:
-    """What continues a training where it stopped."""
+    """What continues a training where it ended."""
 
     params: Params
     mean: Params
@@ -42,7 +44,7 @@ class AdamState:
 
     @classmethod
     def fresh(cls, params: Params) -> AdamState:
-        """Give the state of one who has not stepped yet."""
+        """Return the state before the first step."""
         return cls(params, np.zeros_like(params), np.zeros_like(params), 0)
 
 
@@ -57,14 +59,13 @@ class Trained:
     best_epoch: int
     n_epochs: int
     run: int
-    interrupted: bool
 
 
 def train_all(
     wiring: Wiring,
     table: CoreTable,
     recipe: Recipe,
-    loss: str,
+    objective: Objective,
     starts: Sequence[Params],
     seeds: Sequence[int],
     *,
@@ -72,8 +73,7 @@ def train_all(
     resume: AdamState | None = None,
     measure_start: bool = False,
     signs: Params | None = None,
-    n_threads: int = 1,
-    callbacks: Sequence[Callback] = (),
+    context: FitContext | None = None,
 ) -> list[Trained]:
     """Train all starts.
 
@@ -84,29 +84,33 @@ def train_all(
     ``measure_start`` the starts themselves count among the weights that may be
     kept. Ctrl-C ends training early and keeps the best so far.
     """
+    context = FitContext(np.random.SeedSequence(0)) if context is None else context
     trainer = _core.Trainer(
         wiring.make_network(),
         _core.Table(table.x, table.targets, table.weight),
         None
         if validation is None
         else _core.Table(validation.x, validation.targets, validation.weight),
-        _settings(recipe, loss, validation is not None, measure_start),
+        _settings(recipe, objective, validation is not None, measure_start),
         np.stack(starts),
         np.array(seeds, np.uint64),
-        wiring.make_shares(),
+        wiring.make_trainable(),
         wiring.make_decay(recipe.weight_decay),
         signs,
-        n_threads,
+        context.n_threads,
     )
     if resume is not None:
         trainer.resume(0, resume.mean, resume.square, resume.steps)
     runs = [trainer.run(i) for i in range(len(starts))]
-    interrupted = _advance(trainer, runs, recipe, callbacks)
+    max_steps = recipe.max_iter * len(runs)
+    context.watch(
+        lambda: not trainer.advance(_BLOCK_SECONDS), lambda: _make_progress(runs, max_steps)
+    )
     if recipe.stop_at_zero_error:
         # How far later runs came depends on the threads: they must not be seen.
         first = next((i for i, run in enumerate(runs) if run.wrong == 0), len(runs))
         runs = runs[: first + 1]
-    trained = [_collect(run, number, interrupted) for number, run in enumerate(runs)]
+    trained = [_collect(run, number) for number, run in enumerate(runs)]
     finite = [each for each in trained if each is not None]
     if not finite:
         raise TrainingError(
@@ -122,38 +126,16 @@ def train(*arguments: Any, **settings: Any) -> Trained:
 
 
 def keep_lowest(runs: Sequence[Trained]) -> Trained:
-    """Give the run of lowest loss, the first of equals."""
+    """Return the run of lowest loss, the first of equals."""
     return min(runs, key=lambda each: (_rank(each.best_loss), each.run))
 
 
-def _advance(
-    trainer: _core.Trainer,
-    runs: Sequence[_core.Run],
-    recipe: Recipe,
-    callbacks: Sequence[Callback],
-) -> bool:
-    try:
-        for callback in callbacks:
-            callback.on_start(recipe.max_iter * len(runs))
-        done = False
-        while not done:
-            done = trainer.advance(_BLOCK_SECONDS)
-            progress = _progress(runs)
-            for callback in callbacks:
-                callback.on_progress(progress)
-    except KeyboardInterrupt:
-        return True
-    finally:
-        for callback in callbacks:
-            callback.on_end()
-    return False
-
-
-def _progress(runs: Sequence[_core.Run]) -> Progress:
+def _make_progress(runs: Sequence[_core.Run], max_steps: int) -> Progress:
     moving = [run for run in runs if run.status == _core.Status.running and run.epoch] or runs
     done = sum(run.epoch for run in runs)
     unused = sum(run.status != _core.Status.running for run in runs)
-    return Progress(done, moving[0].last, min(run.best for run in runs), unused, len(runs))
+    best = min(run.best for run in runs)
+    return Progress(done, max_steps, moving[0].last, best, unused, len(runs))
 
 
 def _rank(loss: float) -> float:
@@ -161,10 +143,10 @@ def _rank(loss: float) -> float:
 
 
 def _settings(
-    recipe: Recipe, loss: str, watch_validation: bool, measure_start: bool
+    recipe: Recipe, objective: Objective, watch_validation: bool, measure_start: bool
 ) -> _core.Settings:
     settings = _core.Settings()
-    settings.loss = getattr(_core.Loss, loss)
+    settings.loss = getattr(_core.Loss, objective.name)
     settings.schedule = getattr(_core.Schedule, recipe.schedule)
     monitor = "validation" if watch_validation else recipe.monitor
     settings.monitor = getattr(_core.Monitor, monitor)
@@ -181,13 +163,11 @@ def _settings(
     return settings
 
 
-def _collect(run: _core.Run, number: int, interrupted: bool) -> Trained | None:
+def _collect(run: _core.Run, number: int) -> Trained | None:
     params: NDArray[np.float32] = run.params()
     # A run stopped by Ctrl-C before its first epoch has no loss, and is no failure.
     diverged = run.status == _core.Status.diverged and not math.isfinite(run.best)
     if diverged or not np.all(np.isfinite(params)):
         return None
     state = AdamState(params, run.mean(), run.square(), run.steps)
-    return Trained(
-        params, state, run.history(), run.best, run.best_epoch, run.epoch, number, interrupted
-    )
+    return Trained(params, state, run.history(), run.best, run.best_epoch, run.epoch, number)

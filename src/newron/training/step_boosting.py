@@ -19,23 +19,16 @@ from newron.model.decimals import round_to_digits, round_to_step
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.schema import Column
+from newron.training.context import FitContext
 from newron.training.crisp import CrispShape, RankedTable, merge_terms, to_step
-from newron.training.decoding import TargetScale, settle_gaps, snap
-from newron.training.fitting import (
-    Data,
-    Fitted,
-    Plan,
-    make_sample,
-    name_loss,
-    scale_scores,
-    scale_targets,
-    weigh_rows,
-)
-from newron.training.growing import GrowPlan, GrowTask, grow, judge_terms, with_terms
-from newron.training.holdout import Split, count_terms, is_better, list_rows
+from newron.training.decoding import finish
+from newron.training.folds import Fold, choose_size, is_better
+from newron.training.growing import GrowPlan, GrowTask, evaluate_terms, grow
 from newron.training.ranking import Ranking, learn_ranking
+from newron.training.specification import FitResult, Specification
+from newron.training.training_set import TrainingSet
 
-__all__ = ["correct", "count_corrections"]
+__all__ = ["boost", "count_steps"]
 
 _STEEP = {"tanh_prod": 20.0, "sigmoid": 40.0}  # beyond which the function is 0 or 1
 _FAR = 1000.0  # column spreads: where a factor that should stay 1 has its place
@@ -43,73 +36,67 @@ _BINS = 255
 _PLAN = GrowPlan(max_conditions=1, ridge=1.0, least_weight=2.0)
 
 
-@dataclass(frozen=True)
-class _Setting:
-    """The rows on which steps are grown."""
-
-    ranking: Ranking
-    table: RankedTable
-    target_scale: TargetScale | None
-
-    def task(self, base: Model, data: Data, plan: Plan) -> GrowTask:
-        """Give the task to add to a network's scores."""
-        scores = base.score_rows(data.X, n_threads=plan.n_threads)
-        table = replace(self.table, base=scale_scores(scores, self.target_scale))
-        parts = (name_loss(plan.output), plan.output.n_scores, plan.n_threads)
-        return GrowTask(table, self.ranking, *parts)
-
-
-def count_corrections(
-    data: Data, plan: Plan, bases: list[Model], splits: list[Split]
+def count_steps(
+    data: TrainingSet,
+    spec: Specification,
+    bases: list[Model],
+    folds: list[Fold],
+    context: FitContext,
 ) -> tuple[int, Floats]:
-    """Give how many steps rows held out want, and the losses on them.
+    """Return how many steps validation rows want, and the losses on them.
 
-    Each split has its base.
+    Each fold has its base.
     """
-    setting = _set(data, plan)
-    tasks = [setting.task(base, data, plan) for base in bases]
-    judged = judge_terms(tasks, with_terms(_PLAN, plan.max_terms), splits)
-    best = count_terms(judged)
-    best = best if is_better(judged[:, best], judged[:, 0]) else 0
-    return best, judged[:, best]
+    start = _start(data, spec, context)
+    tasks = [_add_to(start, base, data) for base in bases]
+    losses = evaluate_terms(tasks, _PLAN.with_terms(spec.max_terms), folds)
+    best = choose_size(losses)
+    best = best if is_better(losses[:, best], losses[:, 0]) else 0
+    return best, losses[:, best]
 
 
-def correct(data: Data, plan: Plan, fitted: Fitted, n_terms: int) -> Fitted:
+def boost(
+    data: TrainingSet, spec: Specification, fitted: FitResult, n_terms: int, context: FitContext
+) -> FitResult:
     """Add so many steps to a network without hidden layer."""
-    setting = _set(data, plan)
-    task = setting.task(fitted.model, data, plan)
-    shapes, losses, interrupted = grow(task, with_terms(_PLAN, n_terms))
+    task = _add_to(_start(data, spec, context), fitted.model, data)
+    shapes, losses = grow(task, _PLAN.with_terms(n_terms), context)
     try:
-        merged = _merge(fitted.model, shapes[-1], setting)
+        merged = _merge(fitted.model, shapes[-1], task.ranking, task.table.problem.scale.scale)
     except ModelError:  # a column so tiny or huge that no steep function fits its limits
-        return replace(fitted, interrupted=interrupted)
-    sample = make_sample(data)
-    model = settle_gaps(snap(merged, sample, plan.n_threads), sample)
+        return fitted
+    model = finish(merged, data, context.n_threads)
     # The steps are not the core's: there is nothing to go on from by gradients.
-    return Fitted(model, fitted.loss_curve, float(losses[-1]), interrupted)
+    stopped = context.stopped
+    result = FitResult(model, fitted.loss_curve, float(losses[-1]), interrupted=stopped)
+    context.keep(result, -np.inf)
+    return result
 
 
-def _set(data: Data, plan: Plan) -> _Setting:
-    rows = list_rows(data)
-    ranking = learn_ranking(data.X, rows.index, data.fields, _BINS, rows.weight, with_room=True)
-    target_scale = scale_targets(data, plan, rows)
-    targets, weight = weigh_rows(data, plan, rows, target_scale)
-    weight = weight * (rows.weight.sum() / len(weight))
-    table = RankedTable(ranking.encode(data.X), targets, weight, directions=plan.directions)
-    return _Setting(ranking, table, target_scale)
+def _start(data: TrainingSet, spec: Specification, context: FitContext) -> GrowTask:
+    """Return the task to grow on nothing."""
+    ranking = learn_ranking(data, _BINS, with_space=True)
+    problem = spec.make_problem(data)
+    table = RankedTable(ranking.encode(data.X), problem, directions=spec.directions)
+    return GrowTask(table, ranking, context.n_threads)
 
 
-def _merge(model: Model, shape: CrispShape, setting: _Setting) -> Model:
-    last = model.layers[-1]
+def _add_to(task: GrowTask, base: Model, data: TrainingSet) -> GrowTask:
+    """Return the task to add to a network's scores."""
+    scores = base.score_rows(data.X, n_threads=task.n_threads)
+    base_scores = task.table.problem.scale.apply(scores)
+    return replace(task, table=replace(task.table, base=base_scores))
+
+
+def _merge(model: Model, shape: CrispShape, ranking: Ranking, scale: Floats) -> Model:
+    last, columns = model.layers[-1], model.schema.columns
     assert last.centre is not None  # noqa: S101 - an output layer is centred
-    ranking, columns = setting.ranking, model.schema.columns
     none = np.zeros(0, np.uint8)
     shape = _keep_steps(merge_terms(shape, len(columns)), ranking)
     steep = [
         _to_steep(last, term, shape.term_free[t] if shape.term_free else none, ranking, columns)
         for t, term in enumerate(shape.terms)
     ]
-    scale = np.ones(last.n_neurons) if setting.target_scale is None else setting.target_scale.scale
     n_terms, n_outputs = shape.weight.shape
     target = np.concatenate([last.target, np.tile(np.arange(n_outputs), n_terms)])
     order = np.argsort(target, kind="stable")

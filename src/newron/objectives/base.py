@@ -1,0 +1,168 @@
+"""The protocol of objectives, and the scale on which targets are trained."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.model.arithmetic import Floats
+
+__all__ = ["Expansion", "Objective", "TargetScale", "scale_column"]
+
+
+@dataclass(frozen=True)
+class TargetScale:
+    """How targets are centred and scaled for training: (y - shift) / scale.
+
+    Parameters
+    ----------
+    shift, scale : ndarray of shape (n_scores,)
+
+    Examples
+    --------
+    >>> scale = TargetScale(np.array([10.0]), np.array([2.0]))
+    >>> scale.apply(np.array([[14.0]])), scale.undo(np.array([[2.0]]))
+    (array([[2.]]), array([[14.]]))
+    """
+
+    shift: Floats
+    scale: Floats
+
+    @classmethod
+    def identity(cls, n_scores: int) -> TargetScale:
+        """Return the scale that changes nothing."""
+        return cls(np.zeros(n_scores), np.ones(n_scores))
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the scale changes nothing."""
+        return bool(np.all(self.shift == 0.0) and np.all(self.scale == 1.0))
+
+    def apply(self, values: Floats) -> Floats:
+        """Return values in the units of the loss."""
+        return np.asarray((values - self.shift) / self.scale)
+
+    def undo(self, values: Floats) -> Floats:
+        """Return values in the units of the targets."""
+        return np.asarray(values * self.scale + self.shift)
+
+    def then(self, outer: TargetScale) -> TargetScale:
+        """Return the scale whose ``undo`` is this one's followed by the outer one's."""
+        return TargetScale(outer.undo(self.shift), self.scale * outer.scale)
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A loss around some scores, to second order, row by row.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (rows, n_scores)
+    curvature : callable
+        ``curvature(k, m)`` returns the second derivatives by scores k and m, of shape
+        (rows,), or None where they are 0.
+    """
+
+    gradient: Floats
+    curvature: Callable[[int, int], Floats | None]
+
+
+@dataclass(frozen=True)
+class Objective(ABC):
+    """A loss, and everything that training and reading want to know of it.
+
+    *Targets* are of shape (rows, n_scores) and in the space of means: probabilities for
+    classes (1 for the class of the row), scaled values for regression. *Scores* are what
+    a network puts out, of the same shape. The methods work row by row and do not weigh.
+
+    Parameters
+    ----------
+    n_scores : int
+        Output neurons of a network.
+
+    Attributes
+    ----------
+    name : str
+        Also that of the compiled core's loss.
+    metric : str
+        What ``evaluate`` measures, as it is printed.
+    stratified : bool
+        Whether folds keep the proportions of the targets' values.
+    """
+
+    n_scores: int
+
+    name: ClassVar[str]
+    metric: ClassVar[str]
+    stratified: ClassVar[bool] = False
+
+    @property
+    def likelihood_factor(self) -> float:
+        """What turns the loss into a negative log-likelihood, against which a ridge is set."""
+        return 1.0
+
+    # ---- targets ----
+
+    def learn_scale(self, y: Floats, weight: Floats) -> TargetScale:
+        """Return the scale on which targets are trained; by default their own."""
+        del y, weight
+        return TargetScale.identity(self.n_scores)
+
+    def encode_targets(self, y: Floats) -> Floats:
+        """Return targets as means, from scaled values or class numbers (rows, columns)."""
+        return np.asarray(y, np.float64)
+
+    def encode_core(self, targets: Floats) -> NDArray[np.float32]:
+        """Return targets as the compiled core reads them."""
+        return np.ascontiguousarray(targets, np.float32)
+
+    # ---- scores and means ----
+
+    @abstractmethod
+    def link(self, mean: Floats) -> Floats:
+        """Return the scores of means."""
+
+    @abstractmethod
+    def inverse_link(self, scores: Floats) -> Floats:
+        """Return the means that scores stand for."""
+
+    def start_scores(self, targets: Floats, weight: Floats) -> Floats:
+        """Return the scores of the best constant prediction, of shape (n_scores,)."""
+        return self.link(weight @ targets / weight.sum())
+
+    # ---- the loss ----
+
+    @abstractmethod
+    def loss(self, targets: Floats, scores: Floats) -> Floats:
+        """Return the loss of each row."""
+
+    @abstractmethod
+    def expand(self, targets: Floats, scores: Floats) -> Expansion:
+        """Return gradient and curvature of the loss of each row."""
+
+    # ---- what is printed ----
+
+    @abstractmethod
+    def score_rows(self, targets: Floats, scores: Floats) -> Floats:
+        """Return what each row adds to the metric's mean; higher is better."""
+
+    def evaluate(self, targets: Floats, scores: Floats, weight: Floats) -> float:
+        """Return the metric over weighted rows; higher is better."""
+        return float(np.average(self.score_rows(targets, scores), weights=weight))
+
+
+def scale_column(x: Floats, weight: Floats) -> tuple[float, float]:
+    """Return the weighted mean and standard deviation; 1 for a constant column."""
+    if not len(x):
+        return 0.0, 1.0
+    size = float(np.abs(x).max()) or 1.0
+    small, fraction = x / size, weight / weight.sum()
+    mean = float(np.sum(small * fraction))
+    spread = float(np.sqrt(np.sum((small - mean) ** 2 * fraction)))
+    # A spread at the level of rounding is that of a constant. Its inverse must be finite.
+    return mean * size, max(spread * size if spread > 1e-14 else size, 1e-300)

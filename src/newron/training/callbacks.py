@@ -1,0 +1,155 @@
+"""Callbacks of a fit: what a user may listen to and stop, and the progress line."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+    from newron.model.model import Model
+
+__all__ = ["Callback", "Progress", "ProgressLine", "StopFit"]
+
+
+class StopFit(Exception):  # noqa: N818 - not an error
+    """Raised by a callback to end a fit early: the best network so far is kept.
+
+    Examples
+    --------
+    >>> from newron import Callback, StopFit
+    >>> class StopAtFirstCandidate(Callback):
+    ...     def on_candidate(self, name, loss):
+    ...         raise StopFit
+    """
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a training stands, over all of its restarts.
+
+    Parameters
+    ----------
+    step, max_steps : int
+        Epochs that are done and epochs at most, or terms of a network that is grown.
+    loss, best_loss : float
+        Of the training rows: now, and the lowest so far.
+    finished_runs, n_runs : int
+        Restarts.
+    """
+
+    step: int
+    max_steps: int
+    loss: float
+    best_loss: float
+    finished_runs: int = 0
+    n_runs: int = 1
+
+
+class Callback:
+    """Hooks of a fit; override those that you want, and pass instances as ``callbacks=``.
+
+    ``on_start``, ``on_progress`` and ``on_candidate`` may end the fit early, by returning
+    True or raising :class:`StopFit`. The best network so far is then kept, with a warning,
+    as after Ctrl-C.
+
+    Examples
+    --------
+    >>> from newron import Callback, NewronClassifier
+    >>> class Candidates(Callback):
+    ...     def __init__(self):
+    ...         self.names = []
+    ...     def on_candidate(self, name, loss):
+    ...         self.names.append(name)
+    >>> heard = Candidates()
+    >>> X = [[x] for x in range(40)]
+    >>> model = NewronClassifier(callbacks=[heard], max_iter=20, random_state=0)
+    >>> _ = model.fit(X, [x > 17 for x in range(40)])
+    >>> heard.names
+    ['grow, single conditions', 'grow, up to 3 conditions', 'grow, distilled', 'gradient']
+    """
+
+    def on_start(self) -> bool | None:
+        """Hear that the fit begins."""
+
+    def on_progress(self, progress: Progress) -> bool | None:
+        """Hear that a training went on; about ten times a second.
+
+        Parameters
+        ----------
+        progress : Progress
+        """
+
+    def on_candidate(self, name: str, loss: float) -> bool | None:
+        """Hear that a candidate was evaluated.
+
+        Parameters
+        ----------
+        name : str
+        loss : float
+            The mean loss on validation rows.
+        """
+
+    def on_end(self, model: Model | None) -> None:
+        """Hear that the fit is over, by itself or early.
+
+        Parameters
+        ----------
+        model : Model or None
+            The network that is kept; None where the fit failed.
+        """
+
+
+class ProgressLine(Callback):
+    """One live line on standard error: epoch, loss, best, time left.
+
+    Where standard error is no terminal, one line at the end.
+    """
+
+    def __init__(self) -> None:
+        self._bar: RichProgress | None = None
+        self._task: TaskID | None = None
+        self._last: Progress | None = None
+
+    def on_start(self) -> None:
+        """Begin the line."""
+        # Imported here: most fits are silent and need no terminal.
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        columns = (
+            TextColumn("epoch {task.completed:.0f} of {task.total:.0f}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[text]}"),
+            TimeRemainingColumn(),
+        )
+        console = Console(file=sys.stderr)
+        self._bar = RichProgress(*columns, console=console, disable=not console.is_terminal)
+        self._task = self._bar.add_task("", total=1, text="")
+        self._bar.start()
+
+    def on_progress(self, progress: Progress) -> None:
+        """Draw the line over."""
+        self._last = progress
+        if self._bar is None or self._task is None:
+            return
+        text = f"loss {progress.loss:.4f}  best {progress.best_loss:.4f}"
+        if progress.n_runs > 1:
+            text += f"  run {progress.finished_runs} of {progress.n_runs} done"
+        total = progress.max_steps
+        self._bar.update(self._task, completed=progress.step, total=total, text=text)
+
+    def on_end(self, model: Model | None) -> None:
+        """End the line."""
+        del model
+        if self._bar is None:
+            return
+        self._bar.stop()
+        if self._bar.disable and self._last is not None:
+            last = self._last
+            print(f"epoch {last.step}  best loss {last.best_loss:.4f}", file=sys.stderr)
+        self._bar = None

@@ -1,0 +1,185 @@
+"""The strategy "grow": a Heaviside network, term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from newron.errors import InputError
+from newron.model.arithmetic import Floats
+from newron.training.architecture import Architecture
+from newron.training.context import FitContext
+from newron.training.crisp import RankedTable
+from newron.training.decoding import finish
+from newron.training.distillation import make_soft_targets, mean_scores
+from newron.training.encoding import describe_columns
+from newron.training.folds import MANY_ROWS, SURE, Fold, choose_size, is_better, split_folds
+from newron.training.gradient import fit_restarts
+from newron.training.growing import GrowPath, GrowPlan, GrowTask, evaluate_terms, grow
+from newron.training.problem import Problem
+from newron.training.ranking import learn_ranking
+from newron.training.recipe import Recipe, choose_decay
+from newron.training.specification import FitResult, Specification
+from newron.training.strategies.base import Strategy
+from newron.training.training_set import TrainingSet
+
+__all__ = ["Grow", "Growth", "is_heaviside", "plan_growth"]
+
+_BINS = (64, 255)  # of a column, on few and on many rows
+_TEACHERS = 8  # whose mean is distilled
+_FOLD_TEACHERS = 4  # the same in a fold
+_RIDGES = (1.0, 2.0, 5.0, 10.0)  # of distilled networks
+
+
+class Grow(Strategy):
+    """Grow a Heaviside network; folds choose the kind and number of its terms."""
+
+    def fit(self, data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
+        """Fit by growing."""
+        if not is_heaviside(spec.architecture):
+            raise InputError(
+                'recipe="grow" builds networks of steps: expected processing "heaviside" and '
+                'aggregation "sum", got others; choose another recipe'
+            )
+        folds = split_folds(data, spec.objective, context.spawn())
+        return plan_growth(data, spec, folds, context).fit()
+
+
+def is_heaviside(architecture: Architecture) -> bool:
+    """Tell whether a network consists of steps that are added up."""
+    steps = all(layer.processing == "heaviside" for layer in architecture.layers)
+    return steps and architecture.adds
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What to grow, how, and its losses on validation rows."""
+
+    data: TrainingSet
+    spec: Specification
+    context: FitContext
+    task: GrowTask
+    path: GrowPath  # without networks yet
+    plan: GrowPlan
+    evaluated: Floats  # by fold and number of terms; empty without folds
+
+    @property
+    def losses(self) -> Floats:
+        """The loss of each fold, with the number of terms that was chosen."""
+        last = self.evaluated.shape[1] - 1
+        return np.asarray(self.evaluated[:, min(self.plan.max_terms, last)])
+
+    def evaluate(self, name: str, tasks: Sequence[GrowTask], folds: Sequence[Fold]) -> Growth:
+        """Return the growth with the number of terms that the folds want."""
+        evaluated = evaluate_terms(tasks, self.plan, folds)
+        plan = self.plan.with_terms(choose_size(evaluated))
+        chosen = replace(self, plan=plan, evaluated=evaluated)
+        self.context.evaluated(name, chosen.losses)
+        return chosen
+
+    def fit(self) -> FitResult:
+        """Grow on all rows."""
+        shapes, losses = grow(self.task, self.plan, self.context)
+        inner = self.evaluated.mean(axis=0) if len(self.evaluated) else np.zeros(0)
+        path = replace(self.path, shapes=tuple(shapes), loss=losses, inner_loss=inner)
+        model = finish(path[-1], self.data, self.context.n_threads)
+        stopped = self.context.stopped
+        result = FitResult(model, losses, float(losses[-1]), interrupted=stopped, path=path)
+        self.context.keep(result, -np.inf)
+        return result
+
+
+def plan_growth(
+    data: TrainingSet, spec: Specification, folds: Sequence[Fold], context: FitContext
+) -> Growth:
+    """Choose the kind and number of terms by validation rows.
+
+    Single conditions are best on small noisy tables, most often grown towards what
+    smooth networks predict, else with a strong ridge; terms of up to three conditions on
+    logic and on many rows. The longer ones must be better by more than the spread
+    between folds.
+    """
+    single = _start_growth(data, spec, context)
+    longer = replace(single, plan=GrowPlan(spec.max_terms, 3, ridge=1.0, least_weight=2.0))
+    # Should the fit end before anything is evaluated.
+    alone = FitContext(context.seed, context.n_threads)
+    context.keep(replace(single, plan=single.plan.with_terms(5), context=alone).fit)
+    if not folds:
+        return single
+    tasks = [single.task] * len(folds)
+    if data.n_rows > MANY_ROWS:
+        return longer.evaluate("grow, up to 3 conditions", tasks, folds)
+    chosen = single.evaluate("grow, single conditions", tasks, folds)
+    longer = longer.evaluate("grow, up to 3 conditions", tasks, folds)
+    if is_better(longer.losses, chosen.losses, SURE):
+        return longer
+    distilled = _distil_growth(single, folds)
+    return chosen if is_better(chosen.losses, distilled.losses, SURE) else distilled
+
+
+def _start_growth(data: TrainingSet, spec: Specification, context: FitContext) -> Growth:
+    ranking = learn_ranking(data, _BINS[data.n_rows > MANY_ROWS])
+    problem = spec.make_problem(data)
+    table = RankedTable(ranking.encode(data.X), problem, directions=spec.directions)
+    schema = describe_columns(data.X, data.fields)
+    nothing = np.zeros(0)
+    path = GrowPath((), nothing, nothing, ranking, schema, spec.output, problem.scale)
+    plan = GrowPlan(spec.max_terms, 1, ridge=5.0, least_weight=min(5.0, 0.1 * data.n_rows))
+    task = GrowTask(table, ranking, context.n_threads)
+    return Growth(data, spec, context, task, path, plan, np.zeros((0, 1)))
+
+
+def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
+    """Evaluate growing towards the mean of smooth networks without hidden layer.
+
+    Ridge and number of terms are those that come nearest to the teachers on rows that
+    neither has seen: their scores have none of the labels' noise.
+    """
+    data = single.data
+    tasks = [
+        replace(single.task, teacher=_train_teachers(single, data.take(f.train), _FOLD_TEACHERS))
+        for f in folds
+    ]
+    teacher = _train_teachers(single, data, _TEACHERS)
+    best, nearest = single.plan, np.inf
+    for ridge in _RIDGES:
+        plan = replace(single.plan, ridge=ridge)
+        distances = evaluate_terms(tasks, plan, folds, GrowTask.measure_distance).mean(axis=0)
+        if distances.min() < nearest:
+            best, nearest = plan.with_terms(int(distances.argmin())), float(distances.min())
+    distilled = replace(
+        single,
+        task=replace(single.task, teacher=teacher),
+        path=replace(single.path, target_scale=teacher.scale.then(single.path.target_scale)),
+        plan=best,
+        evaluated=evaluate_terms(tasks, best, folds),
+    )
+    single.context.evaluated("grow, distilled", distilled.losses)
+    return distilled
+
+
+def _train_teachers(growth: Growth, rows: TrainingSet, n_teachers: int) -> Problem:
+    """Train smooth networks on some rows; return what they predict of all as soft targets."""
+    spec = growth.spec
+    # A product of two is not monotone; a sigmoid is.
+    kind = ("sigmoid", 1) if any(spec.directions) else ("tanh_prod", 2)
+    last = replace(spec.architecture.layers[-1], processing=kind[0], n_factors=kind[1])
+    recipe = Recipe(
+        weight_decay=choose_decay(rows.n_rows),
+        n_init=n_teachers,
+        max_iter=spec.recipe.max_iter,
+        batch_size=spec.recipe.batch_size,
+        learning_rate_init=spec.recipe.learning_rate_init,
+    )
+    smooth = replace(
+        spec,
+        architecture=Architecture((last,)),
+        recipe=recipe,
+        input_scale="both",
+        validation_fraction=None,
+    )
+    teachers = fit_restarts(rows, smooth, growth.context.aside())
+    scores = mean_scores([teacher.model for teacher in teachers], growth.data.X)
+    return make_soft_targets(growth.data, spec, growth.path.target_scale.apply(scores))
