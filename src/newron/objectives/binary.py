@@ -36,23 +36,18 @@ class Binary(Objective):
     stratified = True
 
     def link(self, mean: Floats) -> Floats:
-        """Return log-odds."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(mean) - np.log1p(-mean))
 
     def inverse_link(self, scores: Floats) -> Floats:
-        """Return probabilities of the second class."""
         return np.asarray(0.5 + 0.5 * np.tanh(0.5 * scores))
 
     def loss(self, targets: Floats, scores: Floats) -> Floats:
-        """Return the log loss of each row."""
         return np.asarray(np.logaddexp(0.0, scores[:, 0]) - (targets * scores)[:, 0])
 
     def expand(self, targets: Floats, scores: Floats) -> Expansion:
-        """Return p - y, and p (1 - p)."""
         mean = self.inverse_link(scores)
         return Expansion(mean - targets, lambda k, m: mean[:, k] * (1.0 - mean[:, m]))
 
     def score_rows(self, targets: Floats, scores: Floats) -> Floats:
-        """Return 1 where the predicted class is right."""
         return np.asarray((scores[:, 0] >= 0.0) == (targets[:, 0] >= 0.5), np.float64)

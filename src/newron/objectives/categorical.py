@@ -37,37 +37,30 @@ class Categorical(Objective):
     stratified = True
 
     def encode_targets(self, y: Floats) -> Floats:
-        """Return 1 for the class of a row and 0 for the others, from class numbers."""
         return np.asarray(y == np.arange(self.n_scores), np.float64)
 
     def encode_core(self, targets: Floats) -> NDArray[np.float32]:
-        """Return class numbers."""
         return np.asarray(np.argmax(targets, axis=1)[:, None], np.float32)
 
     def link(self, mean: Floats) -> Floats:
-        """Return the logarithms of probabilities, centred."""
         with np.errstate(divide="ignore"):
             logs = np.log(mean)
         return np.asarray(logs - logs.mean(axis=-1, keepdims=True))
 
     def inverse_link(self, scores: Floats) -> Floats:
-        """Return the softmax."""
         parts = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
     def loss(self, targets: Floats, scores: Floats) -> Floats:
-        """Return the log loss of each row."""
         top = scores.max(axis=1)
         norm = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
         return np.asarray(norm - (targets * scores).sum(axis=1))
 
     def expand(self, targets: Floats, scores: Floats) -> Expansion:
-        """Return p - y, and p_k (1[k = m] - p_m)."""
         mean = self.inverse_link(scores)
         return Expansion(
             mean - targets, lambda k, m: np.asarray(mean[:, k] * (float(k == m) - mean[:, m]))
         )
 
     def score_rows(self, targets: Floats, scores: Floats) -> Floats:
-        """Return 1 where the predicted class is right."""
         return np.asarray(scores.argmax(axis=1) == targets.argmax(axis=1), np.float64)

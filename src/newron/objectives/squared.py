@@ -37,38 +37,30 @@ class Squared(Objective):
 
     @property
     def likelihood_factor(self) -> float:
-        """Half the number of targets: half the sum of squares."""
         return 0.5 * self.n_scores
 
     def learn_scale(self, y: Floats, weight: Floats) -> TargetScale:
-        """Return mean and standard deviation of each target."""
         shift, scale = np.array([scale_column(column, weight) for column in y.T]).T
         return TargetScale(shift, scale)
 
     def link(self, mean: Floats) -> Floats:
-        """Return the means themselves."""
         return mean
 
     def inverse_link(self, scores: Floats) -> Floats:
-        """Return the scores themselves."""
         return scores
 
     def loss(self, targets: Floats, scores: Floats) -> Floats:
-        """Return the squared error of each row."""
         return np.asarray(np.mean((scores - targets) ** 2, axis=1))
 
     def expand(self, targets: Floats, scores: Floats) -> Expansion:
-        """Return twice the error over the number of targets, and a constant."""
         factor = 2.0 / self.n_scores
         same = np.full(len(scores), factor)
         return Expansion(factor * (scores - targets), lambda k, m: same if k == m else None)
 
     def score_rows(self, targets: Floats, scores: Floats) -> Floats:
-        """Return what each row adds to R² of targets that are scaled."""
         return 1.0 - self.loss(targets, scores)
 
     def evaluate(self, targets: Floats, scores: Floats, weight: Floats) -> float:
-        """Return R² beside the mean of these rows, the mean over targets."""
         lost = weight @ (targets - scores) ** 2
         spread = weight @ (targets - np.average(targets, axis=0, weights=weight)) ** 2
         return float(np.mean(1.0 - lost / np.where(spread > 0.0, spread, 1.0)))
