@@ -1,5 +1,6 @@
 """Networks to draw: small ones by hand, hostile names, and all kinds at random."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -160,6 +161,7 @@ def make_hostile(names: tuple[str, ...] = HOSTILE) -> Model:
     return Model(Schema(columns), [hidden, last], Classes((names[0], names[1])))
 
 
+@cache
 def draw_any(seed: int) -> tuple[Model, np.ndarray]:
     """Give a random network of any kind, and a table of rows for it."""
     if seed % 2:

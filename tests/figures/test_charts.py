@@ -33,9 +33,9 @@ def _no_show(monkeypatch):
 @pytest.fixture(scope="module")
 def pruned():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 3)).round(1)
+    X = rng.normal(size=(60, 2)).round(1)
     y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
-    settings = {"recipe": "grow", "max_terms": 4, "pruning": True, "random_state": 0}
+    settings = {"recipe": "grow", "max_terms": 3, "pruning": True, "random_state": 0}
     return NewronClassifier("heaviside", **settings).fit(X, y), X, y
 
 

@@ -78,8 +78,8 @@ def test_a_regressor_reports_too(table, tmp_path):
 
 def test_a_report_of_the_adult_table_is_small(tmp_path):
     adult = datasets.load("adult")
-    network = NewronClassifier(recipe="grow", max_terms=6, random_state=0)
-    network.fit(adult.X[:2000], adult.y[:2000])
+    network = NewronClassifier(recipe="grow", max_terms=3, random_state=0)
+    network.fit(adult.X[:300], adult.y[:300])
     with pytest.warns(NewronWarning, match="unknown categories"):
         page = read(network, tmp_path / "r.html", adult.X, adult.y)
     assert len(page.encode()) < 2_000_000

@@ -94,7 +94,7 @@ def test_bad_settings_are_refused(settings, message):
 
 def test_bad_answers_are_refused():
     model, X, y = make_example("card")
-    with pytest.raises(InputError, match="expected classes among well, ill"):
+    with pytest.raises(InputError, match=r"expected classes among \['well', 'ill'\], got 'dead'"):
         gather(model, X, np.full(len(X), "dead"))
     with pytest.raises(InputError, match="one class for each of 80 rows"):
         gather(model, X, y[:3])

@@ -15,6 +15,7 @@ __all__ = [
     "Dot",
     "Drawable",
     "Edge",
+    "EdgeForm",
     "Group",
     "Label",
     "Line",
@@ -24,7 +25,7 @@ __all__ = [
 
 Attributes = dict[str, str | int | float]
 Anchor = Literal["start", "middle", "end"]
-Box = tuple[float, float, float, float]
+EdgeForm = Literal["across", "straight", "gutter", "elbow", "rise", "turn"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Label:
         return measure(self.text, SIZES[self.size], bold=self.is_bold)
 
     @property
-    def box(self) -> Box:
+    def box(self) -> tuple[float, float, float, float]:
         """Left, top, right and bottom."""
         size, width = SIZES[self.size], self.width
         left = self.x - {"start": 0.0, "middle": width / 2, "end": width}[self.anchor]
@@ -108,7 +109,7 @@ class Edge:
     y1: float
     width: float
     on: bool = False
-    form: Literal["across", "straight", "gutter", "elbow", "rise", "turn"] = "across"
+    form: EdgeForm = "across"
     style: str = ""
     attributes: Attributes = field(default_factory=dict)
 

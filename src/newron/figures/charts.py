@@ -89,8 +89,10 @@ def _plot_input(ax: Axes, column: Column, functions: Sequence[Function], diagram
     names = {neuron.key: neuron.name for neuron in diagram.neurons}
     for k, function in enumerate(functions):
         name = names[f"{function.shape.layer}:{function.shape.neuron}"]
-        gap = "" if function.gap is None else f", missing: {format_rounded(function.gap)}"
-        colour, label = _COLOURS[k % len(_COLOURS)], _escape(f"{name}{gap}")
+        missing = (
+            "" if function.missing is None else f", missing: {format_rounded(function.missing)}"
+        )
+        colour, label = _COLOURS[k % len(_COLOURS)], _escape(f"{name}{missing}")
         style: dict[str, Any] = {"color": colour, "label": label}
         if function.axis.labels:
             width = 0.8 / len(functions)

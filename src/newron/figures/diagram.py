@@ -22,7 +22,7 @@ from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.shapes.shape import Shape
 
-__all__ = ["Axis", "Diagram", "Function", "Input", "Joint", "Neuron", "Outcome"]
+__all__ = ["Axis", "Diagram", "Function", "Input", "Neuron", "Outcome"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Axis:
     labels: tuple[str, ...] = ()
     values: tuple[float, ...] = ()
     density: tuple[int, ...] = ()
-    has_gaps: bool = False
+    has_missing: bool = False
     n_missing: int = 0
 
     @property
@@ -56,12 +56,13 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """One function to be drawn.
+    """One function to be drawn, or all functions of a neuron that read one input: their sum.
 
     ``x`` and ``y`` are the curve of what it adds to its neuron, weight times h; for categories
     one point each. ``low`` and ``high`` are the ends of its y axis. ``strength`` is the
     influence for line widths, beside that of the strongest function. ``place`` is the value of
-    the row; ``limit`` is where a condition on numbers changes.
+    the row; ``limit`` is where a condition on numbers changes. ``joined`` are the functions of
+    the model whose sum it is; empty if it is one of them.
     """
 
     shape: Shape
@@ -81,11 +82,17 @@ class Function:
     part: Part | None = None
     place: float = math.nan
     limit: float | None = None
+    joined: tuple[Function, ...] = ()
+
+    @property
+    def members(self) -> tuple[Function, ...]:
+        """The functions of the model that it is."""
+        return self.joined or (self,)
 
     @property
     def key(self) -> str:
-        """Its name in the picture: layer and function."""
-        return f"{self.shape.layer}:{self.shape.function}"
+        """Its name in the picture: layer and function, of each member."""
+        return " ".join(f"{m.shape.layer}:{m.shape.function}" for m in self.members)
 
     @property
     def weight(self) -> float:
@@ -95,12 +102,16 @@ class Function:
     @property
     def size(self) -> float:
         """By how much what it adds varies."""
-        return abs(self.weight) * (self.shape.greatest - self.shape.least)
+        if not self.joined:
+            return abs(self.weight) * (self.shape.greatest - self.shape.least)
+        values = self.y if self.missing is None else np.append(self.y, self.missing)
+        return float(values.max() - values.min())
 
     @property
-    def gap(self) -> float | None:
-        """What a gap adds, if the column has gaps."""
-        return None if self.shape.missing is None else self.weight * self.shape.missing
+    def missing(self) -> float | None:
+        """What a missing value adds, if the column has missing values."""
+        values = [m.weight * m.shape.missing for m in self.members if m.shape.missing is not None]
+        return sum(values) if values else None
 
     @property
     def head(self) -> str:
@@ -110,73 +121,26 @@ class Function:
     @property
     def added(self) -> float:
         """What it adds for the row that is drawn."""
-        return 0.0 if self.part is None else self.weight * self.part.h
+        return sum(m.weight * m.part.h for m in self.members if m.part is not None)
 
     @property
     def on(self) -> bool:
         """Whether its condition holds for the row; of a curve, whether it is at least half up."""
+        if self.joined:
+            return any(member.on for member in self.joined)
         if self.part is None:
             return False
         return self.part.h >= 0.5 if self.bounded else self.added > 0.0
 
     @property
-    def members(self) -> tuple[Function, ...]:
-        """The functions of the model that it is: itself."""
-        return (self,)
-
-    @property
     def whole(self) -> bool:
         """Whether it adds whole points or nothing."""
-        return self.crisp and self.weight == round(self.weight)
+        return all(m.crisp and m.weight == round(m.weight) for m in self.members)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What each of its functions does, in words."""
+        """What each member does, in words."""
         return tuple(str(member.shape) for member in self.members)
-
-
-@dataclass(frozen=True, eq=False)
-class Joint(Function):
-    """All functions of one neuron that read one input, drawn as one curve: their sum."""
-
-    parts: tuple[Function, ...] = ()
-
-    @property
-    def members(self) -> tuple[Function, ...]:
-        """The functions of the model that it is."""
-        return self.parts
-
-    @property
-    def key(self) -> str:
-        """The names of its functions in the picture."""
-        return " ".join(member.key for member in self.members)
-
-    @property
-    def size(self) -> float:
-        """By how much what they add varies."""
-        values = self.y if self.gap is None else np.append(self.y, self.gap)
-        return float(values.max() - values.min())
-
-    @property
-    def gap(self) -> float | None:
-        """What a gap adds, if the column has gaps."""
-        parts = [member.gap for member in self.members if member.gap is not None]
-        return sum(parts) if parts else None
-
-    @property
-    def added(self) -> float:
-        """What they add for the row that is drawn."""
-        return sum(member.added for member in self.members)
-
-    @property
-    def on(self) -> bool:
-        """Whether one of them is on."""
-        return any(member.on for member in self.members)
-
-    @property
-    def whole(self) -> bool:
-        """Whether they add whole points or nothing."""
-        return all(member.whole for member in self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +174,14 @@ class Neuron:
         return f"{self.layer}:{self.number}"
 
     @property
+    def is_tall(self) -> bool:
+        """Whether its sum has something to add up."""
+        plain = self.centre == 0.0 and self.activation == "identity"
+        return not plain or self.n_functions != 1 or len(self.functions) != 1
+
+    @property
     def limit(self) -> float:
-        """The total from which on the second class is said."""
+        """The total from which on the second class is predicted."""
         return float(math.ceil(self.centre)) if self.whole else self.centre
 
 
@@ -290,9 +260,19 @@ class Diagram:
         return self.model.output if isinstance(self.model.output, Classes) else None
 
     @property
+    def is_binary(self) -> bool:
+        """Whether one score decides between two classes."""
+        return self.classes is not None and self.classes.n_scores == 1
+
+    @property
     def is_crisp(self) -> bool:
         """Whether all functions are conditions."""
         return all(get_processing(layer.processing).crisp for layer in self.model.layers)
+
+    def find_signal(self, neuron: Neuron) -> int:
+        """Return the number by which functions read a neuron."""
+        before = sum(layer.n_neurons for layer in self.model.layers[: neuron.layer - 1])
+        return len(self.model.schema) + before + neuron.number - 1
 
     def fold(self, choose: Callable[[Neuron], Iterable[Function]]) -> Diagram:
         """Give the diagram with fewer functions: of each neuron those that are chosen."""

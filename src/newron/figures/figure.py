@@ -16,12 +16,12 @@ from newron.drawing.shapes import Label, Scene
 from newron.drawing.svg import write_svg
 from newron.errors import InputError
 from newron.explanations.row import read_row
+from newron.figures.annotations import describe, make_subtitle
 from newron.figures.card import lay_card
 from newron.figures.diagram import Diagram
 from newron.figures.folded import choose_strongest, lay_folded
 from newron.figures.joining import count_points, join_inputs, tell_points
 from newron.figures.layered import lay_layers
-from newron.figures.narration import describe, tell_subtitle
 from newron.figures.narrow import lay_narrow, lay_narrow_card
 from newron.figures.survey import read_diagram
 from newron.formatting import clean
@@ -159,7 +159,7 @@ def compose(
     diagram = replace(
         diagram,
         title=clean(diagram.title),
-        subtitle=tell_subtitle(diagram, chosen),
+        subtitle=make_subtitle(diagram, chosen),
         row_name=clean(row_name),
     )
     return Picture((_NARROW if narrow else _WIDE)[chosen](diagram), diagram, chosen)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from newron.figures.captions import caption_joint
-from newron.figures.diagram import Diagram, Function, Joint
+from newron.figures.diagram import Diagram, Function
 from newron.figures.influence import FULL, measure_together
 from newron.model.arithmetic import Floats, sigmoid
 from newron.model.model import Model
@@ -32,17 +32,17 @@ def join_inputs(diagram: Diagram) -> Diagram:
     return replace(diagram, layers=((replace(neuron, functions=tuple(joined)),),))
 
 
-def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Joint:
+def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Function:
     first = members[0]
     x = np.unique(np.concatenate([member.x for member in members]))
     y = np.sum([np.interp(x, member.x, member.y) for member in members], axis=0)
-    gaps = [member.gap for member in members if member.gap is not None]
+    gaps = [member.missing for member in members if member.missing is not None]
     ends = [0.0, float(y.min()), float(y.max()), sum(gaps)]
     marks = sorted({mark for member in members for mark in member.marks}, key=lambda m: m.place)
     influence = max(member.influence for member in members)
     if rows is not None:
         influence = measure_together(model, rows, [m.shape.function for m in members])
-    return Joint(
+    return Function(
         first.shape,
         first.signal,
         first.axis,
@@ -59,7 +59,7 @@ def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Joi
         bounded=False,
         part=first.part,
         place=first.place,
-        parts=tuple(members),
+        joined=tuple(members),
     )
 
 

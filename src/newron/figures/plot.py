@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from newron.drawing.boxes import Box
 from newron.drawing.palette import SIZES
 from newron.drawing.shapes import Attributes, Dot, Drawable, Group, Label, Line, Rect
 from newron.drawing.text import fit, measure
 from newron.figures.captions import Mark
-from newron.figures.diagram import Axis, Function, Joint
+from newron.figures.diagram import Axis, Function
 from newron.formatting import format_percent, format_position, format_rounded
 
 __all__ = [
-    "MOST_VALUE",
+    "MAX_VALUE",
     "RUG",
     "TICKS",
-    "Frame",
     "Scale",
     "draw_function",
     "draw_rug",
@@ -28,60 +28,35 @@ __all__ = [
 
 RUG = 8.0  # how far rows hang below the axis
 TICKS = 16.0  # the line of numbers below that
-MOST_VALUE = 36.0  # the widest number beside the y axis
+MAX_VALUE = 36.0  # the widest number beside the y axis
 _PAD = 7.0
 _INSET = 6.0  # from the frame to the highest and the lowest value
-_GAP_SLOT, _SMALL_GAP_SLOT, _SMALL = 54.0, 47.0, 130.0
+_SLOT, _SMALL_SLOT, _SMALL = 54.0, 47.0, 130.0
 _BETWEEN = 5.0  # two labels
 _WIDEST_BAR, _WIDEST_RUG = 34.0, 18.0
-_LEAST_LETTERS = 5  # of a label that is cut
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The box of a plot."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @property
-    def middle(self) -> float:
-        """Its middle, from top to bottom."""
-        return self.y + self.height / 2
-
-    @property
-    def right(self) -> float:
-        """Its right side."""
-        return self.x + self.width
-
-    @property
-    def bottom(self) -> float:
-        """Its lower side."""
-        return self.y + self.height
+_MIN_LETTERS = 5  # of a label that is cut
 
 
 @dataclass(frozen=True)
 class Scale:
     """Where values lie in a frame."""
 
-    frame: Frame
+    frame: Box
     axis: Axis
     low: float
     high: float
 
     @property
-    def gap_slot(self) -> float:
+    def missing_slot(self) -> float:
         """The width of the part for missing values."""
-        if not self.axis.has_gaps:
+        if not self.axis.has_missing:
             return 0.0
-        return _SMALL_GAP_SLOT if self.frame.width < _SMALL else _GAP_SLOT
+        return _SMALL_SLOT if self.frame.width < _SMALL else _SLOT
 
     @property
     def end(self) -> float:
         """Where the axis ends, and the part for missing values begins."""
-        return self.frame.right - self.gap_slot
+        return self.frame.right - self.missing_slot
 
     @property
     def slot(self) -> float:
@@ -90,14 +65,14 @@ class Scale:
         return (self.end - self.frame.x - 2 * _PAD) / n
 
     @property
-    def gap(self) -> float:
+    def missing(self) -> float:
         """The x of a missing value."""
-        return self.frame.right - self.gap_slot / 2
+        return self.frame.right - self.missing_slot / 2
 
     def x(self, value: float) -> float:
         """Give the x of a value, of a category by its number; what lies outside is at the end."""
         if math.isnan(value):
-            return self.gap
+            return self.missing
         start = self.frame.x + _PAD
         if self.axis.labels:
             return start + (value + 0.5) * self.slot
@@ -126,8 +101,8 @@ class Scale:
             found |= {"data-x0": _round(self.x(low)), "data-x1": _round(self.x(high))}
         found |= {"data-vlo": self.low, "data-vhi": self.high}
         found |= {"data-y0": _round(self.y(self.low)), "data-y1": _round(self.y(self.high))}
-        if self.axis.has_gaps:
-            found["data-xm"] = _round(self.gap)
+        if self.axis.has_missing:
+            found["data-xm"] = _round(self.missing)
         return found
 
 
@@ -141,12 +116,12 @@ def _round(value: float) -> float:
 def draw_rug(scale: Scale) -> list[Drawable]:
     """Draw how many rows lie where, hanging from the axis; few rows are seen too."""
     axis, y = scale.axis, scale.frame.bottom + 1.5
-    most = max([*axis.density, axis.n_missing if axis.has_gaps else 0], default=0)
+    most = max([*axis.density, axis.n_missing if axis.has_missing else 0], default=0)
     if not most:
         return []
     bars = [(x, width, n) for (x, width), n in zip(_place_bars(scale), axis.density, strict=True)]
-    if axis.has_gaps:
-        bars.append((scale.gap - 6.0, 12.0, axis.n_missing))
+    if axis.has_missing:
+        bars.append((scale.missing - 6.0, 12.0, axis.n_missing))
     return [
         Rect(x, y, width, max(1.0, RUG * (n / most) ** 0.6), "rug", 0.0)
         for x, width, n in bars
@@ -192,12 +167,16 @@ class _Shelf:
 
 
 def draw_ticks(
-    scale: Scale, marks: Sequence[Mark], members: Sequence[bool] = (), *, gap_holds: bool = False
+    scale: Scale,
+    marks: Sequence[Mark],
+    members: Sequence[bool] = (),
+    *,
+    missing_holds: bool = False,
 ) -> list[Drawable]:
     """Write thresholds in bold, which are never dropped, then what there is room for."""
     frame, axis = scale.frame, scale.axis
     y = frame.bottom + RUG + 12.5
-    shelf = _Shelf(y, frame.x - 2, scale.end + (2 if not axis.has_gaps else -4))
+    shelf = _Shelf(y, frame.x - 2, scale.end + (2 if not axis.has_missing else -4))
     if axis.labels:
         _place_labels(shelf, scale, members)
     else:
@@ -205,10 +184,10 @@ def draw_ticks(
         span = axis.high - axis.low
         for value in (axis.low, axis.high, *axis.values):
             shelf.place(scale.x(value), format_position(value, span), bold=False)
-    if not axis.has_gaps:
+    if not axis.has_missing:
         return list(shelf.labels)
-    style = "b" if gap_holds else "m"
-    return [*shelf.labels, Label(scale.gap, y, "missing", "tick", "middle", style)]
+    style = "b" if missing_holds else "m"
+    return [*shelf.labels, Label(scale.missing, y, "missing", "tick", "middle", style)]
 
 
 def _place_labels(shelf: _Shelf, scale: Scale, members: Sequence[bool]) -> None:
@@ -218,7 +197,7 @@ def _place_labels(shelf: _Shelf, scale: Scale, members: Sequence[bool]) -> None:
     pairs = list(zip(labels, members, strict=True))
     texts = [fit(label, room, SIZES["tick"], bold=on) for label, on in pairs]
     if any(
-        text != label and len(text) < _LEAST_LETTERS
+        text != label and len(text) < _MIN_LETTERS
         for text, label in zip(texts, labels, strict=True)
     ):
         high = [label for label, on in pairs if on]
@@ -268,7 +247,7 @@ def _tell_run(run: Sequence[Mark]) -> str:
 # ---- the plot ----
 
 
-def draw_function(function: Function, frame: Frame, *, y_ticks: bool = True) -> Group:
+def draw_function(function: Function, frame: Box, *, y_ticks: bool = True) -> Group:
     """Draw the blue plot of a function, with all that a page's script needs to move it."""
     scale = Scale(frame, function.axis, function.low, function.high)
     zero = scale.y(0.0)
@@ -278,10 +257,10 @@ def draw_function(function: Function, frame: Frame, *, y_ticks: bool = True) -> 
         *draw_rug(scale),
     ]
     shapes += _draw_bars(function, scale) if function.axis.labels else _draw_curve(function, scale)
-    if function.gap is not None:
-        shapes += _draw_gap(scale, function.gap)
+    if function.missing is not None:
+        shapes += _draw_missing(scale, function.missing)
     held = function.shape.missing is not None and function.shape.missing >= 0.5
-    shapes += draw_ticks(scale, function.marks, _find_high(function), gap_holds=held)
+    shapes += draw_ticks(scale, function.marks, _find_high(function), missing_holds=held)
     if y_ticks:
         shapes += _draw_values(function, scale)
     if function.part is not None:
@@ -294,7 +273,7 @@ def _find_high(function: Function) -> list[bool]:
     """Tell which categories count: at least half of the weight, or anything where many add."""
     if not function.axis.labels:
         return []
-    if isinstance(function, Joint):
+    if function.joined:
         return [y != 0.0 for y in function.y.tolist()]
     return [abs(y) >= 0.5 * abs(function.weight) for y in function.y.tolist()]
 
@@ -338,11 +317,11 @@ def _draw_bars(function: Function, scale: Scale) -> list[Drawable]:
     return list(shapes)
 
 
-def _draw_gap(scale: Scale, value: float) -> list[Drawable]:
+def _draw_missing(scale: Scale, value: float) -> list[Drawable]:
     frame, x, y = scale.frame, scale.end + 3, scale.y(value)
     return [
         Line(((x, frame.y), (x, frame.bottom)), "cut"),
-        Line(((scale.gap - 11, y), (scale.gap + 11, y)), "curve"),
+        Line(((scale.missing - 11, y), (scale.missing + 11, y)), "curve"),
     ]
 
 
@@ -369,6 +348,6 @@ def _write_value(value: float, sign: str = "") -> str:
     """Write a number of the y axis with as many digits as there is room for, at most three."""
     for digits in (3, 2, 1):
         text = sign + format_rounded(value, digits)
-        if measure(text, SIZES["tick"]) <= MOST_VALUE:
+        if measure(text, SIZES["tick"]) <= MAX_VALUE:
             return text
-    return fit(text, MOST_VALUE, SIZES["tick"])
+    return fit(text, MAX_VALUE, SIZES["tick"])

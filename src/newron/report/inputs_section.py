@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.drawing.boxes import Box
 from newron.drawing.markup import Markup, bdi, html, join
 from newron.drawing.palette import SIZES
 from newron.drawing.scale import Linear
@@ -15,7 +16,7 @@ from newron.drawing.shapes import Drawable, Label, Line, Rect
 from newron.drawing.svg import write_chart
 from newron.drawing.text import measure
 from newron.figures.diagram import Function, Neuron
-from newron.figures.plot import Frame, draw_function
+from newron.figures.plot import draw_function
 from newron.formatting import clean, format_position, format_rounded, format_unit
 from newron.model.arithmetic import Floats
 from newron.model.schema import Column
@@ -135,7 +136,7 @@ def _write_function(facts: Facts, function: Function, neuron: Neuron) -> Markup:
     width = _WIDTH - 8
     where = f", in {neuron.name}" if len(facts.diagram.neurons) > 1 else ""
     head = Label.fitted(0, 12, clean(f"{function.reading}{where}"), "cond", width, "b")
-    plot = draw_function(function, Frame(46, 18, width - 54, 40))
+    plot = draw_function(function, Box(46, 18, width - 54, 40))
     chart = write_chart(width, 84, [head, plot], "; ".join(function.sentences))
     if facts.is_crisp:
         return chart
