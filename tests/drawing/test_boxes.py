@@ -1,5 +1,7 @@
 """Boxes stand where their layout puts them."""
 
+from itertools import pairwise
+
 import pytest
 
 from newron.drawing.boxes import Box, lay_column, lay_grid
@@ -18,12 +20,12 @@ def test_ports_lie_around_the_middle(n):
     assert len(ports) == n
     assert all(x == box.x for x, _ in ports)
     assert sum(y - box.middle for _, y in ports) == pytest.approx(0.0)
-    assert all(b[1] - a[1] == 7.0 for a, b in zip(ports, ports[1:], strict=False))
+    assert all(b[1] - a[1] == 7.0 for a, b in pairwise(ports))
 
 
 def test_a_column_keeps_its_gaps():
     boxes = lay_column(5.0, 10.0, 20.0, [30.0, 10.0, 20.0], 6.0)
-    assert [b.y - a.bottom for a, b in zip(boxes, boxes[1:], strict=False)] == [6.0, 6.0]
+    assert [b.y - a.bottom for a, b in pairwise(boxes)] == [6.0, 6.0]
     assert {(box.x, box.width) for box in boxes} == {(5.0, 20.0)}
 
 

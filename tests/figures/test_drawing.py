@@ -1,7 +1,6 @@
 """Drawing: what is shown, in which layout, and the hooks for pages."""
 
 import re
-import time
 from dataclasses import replace
 from fractions import Fraction
 from xml.etree import ElementTree as ET
@@ -66,11 +65,11 @@ class TestLayouts:
         assert "48 functions drawn, 440 small ones folded" in texts_of(figure)
         assert texts_of(figure).count("+55") == 8
 
-    def test_a_large_network_is_drawn_in_time(self):
+    def test_influence_in_a_large_network_is_measured_on_some_rows(self):
         model, rows = make_wide(60, 8), np.random.default_rng(1).uniform(0, 100, (4000, 60))
-        start = time.process_time()
-        draw(model, rows, row=rows[0])
-        assert time.process_time() - start < 2.0
+        texts = {label.text for label in draw(model, rows, row=rows[0]).labels}
+        assert "4000 rows" in texts
+        assert f"line width: influence on {400_000 // model.n_functions} of them" in texts
 
     def test_a_card_is_refused_for_a_network_with_hidden_neurons(self):
         with pytest.raises(InputError, match="no hidden layer, got 2 hidden layers"):
