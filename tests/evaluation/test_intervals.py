@@ -102,6 +102,7 @@ class TestMean:
         found = estimate_mean(values, low=0.0)
         assert found.value == pytest.approx(value, nan_ok=True)
         assert (found.low, found.high) == (0.0, math.inf)
+        assert found.to_dict()["high"] is None
 
     def test_equal_values_have_an_interval_without_width(self):
         found = estimate_mean([2.0] * 5)

@@ -98,3 +98,20 @@ def test_a_classifier_without_probabilities_is_measured_by_its_classes():
 def test_too_few_rows_are_an_error():
     with pytest.raises(InputError, match="got 4 rows, too few"):
         cross_validate(DummyClassifier(), np.zeros((4, 1)), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y"),
+    [
+        (LogisticRegression(), ["a"] * 30),
+        (LinearRegression(), [1.0] * 30),
+        (LogisticRegression(), ["a"] * 29 + ["b"]),
+        (LogisticRegression(), ["a", "b"]),
+        (LinearRegression(), [0.0, 1.0]),
+    ],
+)
+def test_constant_and_tiny_tables_can_be_measured(estimator, y):
+    X = np.random.default_rng(0).normal(size=(len(y), 2))
+    found = cross_validate(estimator, X, y, n_folds=2)
+    assert found.n_rows == len(y)
+    json.dumps(found.to_dict(), allow_nan=False)

@@ -19,7 +19,7 @@ class Result:
         Returns
         -------
         dict
-            Results within it are dicts too, tuples are lists, NaN is None.
+            Results within it are dicts too, tuples are lists, NaN and infinity are None.
 
         Examples
         --------
@@ -37,4 +37,4 @@ def _simplify(value: Any) -> Any:
         return {key: _simplify(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [_simplify(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -162,6 +162,8 @@ def cross_predict(
 ) -> Predictions:
     """Train each estimator on each split and predict its validation rows.
 
+    Where the training rows have one class alone, or where there is but one, that is predicted.
+
     Parameters
     ----------
     estimators : mapping of str to classifier or regressor
@@ -235,13 +237,16 @@ def _take_rows(X: Any, index: NDArray[np.intp]) -> Any:
 
 def _fit(estimator: Any, X: Any, y: Any) -> Any:
     from sklearn.base import is_classifier
-    from sklearn.dummy import DummyClassifier
+    from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.exceptions import ConvergenceWarning
 
+    values = np.asarray(y)
+    if is_classifier(estimator) and len(np.unique(values)) < 2:
+        estimator = DummyClassifier(strategy="prior")
+    elif len(values) < 2:
+        estimator = DummyRegressor(strategy="median")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of a baseline
-        if is_classifier(estimator) and len(np.unique(y)) < 2:
-            return DummyClassifier(strategy="prior").fit(X, y)  # of one class there is no other
         return estimator.fit(X, y)
 
 
