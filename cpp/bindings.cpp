@@ -20,6 +20,8 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+void bind_engine(nb::module_& m);  // engine_bindings.cpp
+
 namespace {
 
 template <class T, int D>
@@ -685,4 +687,5 @@ NB_MODULE(_core, m) {
   m.def("evaluate", &evaluate, "network"_a, "table"_a, "params"_a.noconvert(), "loss"_a);
   m.def("time_bare_sigmoid", &time_bare_sigmoid, "x"_a.noconvert(), "w"_a.noconvert(),
         "b"_a.noconvert(), "repeats"_a);
+  bind_engine(m);
 }

@@ -1,4 +1,5 @@
 // Chooses the copy of the passes that this machine runs fastest.
+#include "engine_kernels.h"
 #include "network.h"
 #include "processing.h"
 
@@ -6,19 +7,27 @@ namespace newron {
 
 namespace baseline {
 extern const Passes passes;
-}
+extern const EngineKernels engine_kernels;
+}  // namespace baseline
 #ifdef NEWRON_X86_COPIES
 namespace v3 {
 extern const Passes passes;
-}
+extern const EngineKernels engine_kernels;
+}  // namespace v3
 namespace v4 {
 extern const Passes passes;
-}
+extern const EngineKernels engine_kernels;
+}  // namespace v4
 #endif
 
 namespace {
 
-const Passes* find_passes() {
+struct Copy {
+  const Passes* passes;
+  const EngineKernels* engine_kernels;
+};
+
+Copy find_copy() {
 #ifdef NEWRON_X86_COPIES
   __builtin_cpu_init();
   const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -26,10 +35,10 @@ const Passes* find_passes() {
   const bool has_v4 = has_v3 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  if (has_v4) return &v4::passes;
-  if (has_v3) return &v3::passes;
+  if (has_v4) return {&v4::passes, &v4::engine_kernels};
+  if (has_v3) return {&v3::passes, &v3::engine_kernels};
 #endif
-  return &baseline::passes;
+  return {&baseline::passes, &baseline::engine_kernels};
 }
 
 template <class... Fs>
@@ -52,7 +61,12 @@ int kept_at(List<Fs...>, int index, int factors) {
 }  // namespace
 
 const Passes& choose_passes() {
-  static const Passes* chosen = find_passes();
+  static const Passes* chosen = find_copy().passes;
+  return *chosen;
+}
+
+const EngineKernels& choose_engine_kernels() {
+  static const EngineKernels* chosen = find_copy().engine_kernels;
   return *chosen;
 }
 

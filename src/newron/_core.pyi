@@ -421,3 +421,135 @@ def time_bare_sigmoid(
     ],
     repeats: int,
 ) -> float: ...
+def bin_rows(
+    x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    edges: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    begin: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    sources: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    columns: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    codes: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+def summarize_bins(
+    x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    edges: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    begin: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    sources: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    columns: Annotated[
+        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    codes: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    weight: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+def add_scores(
+    fine: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    tables: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    coarse: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    pairs: Annotated[
+        NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    cells: Annotated[
+        NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    scores: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+def sum_bins(
+    fine: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    values: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    bins: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    coarse: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    pairs: Annotated[
+        NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    cells: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+def scan_pairs(
+    codes: Annotated[
+        NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    levels: int,
+    first: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    second: Annotated[
+        NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    out: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")
+    ],
+    n_threads: int,
+) -> None: ...
+def fit_curve(
+    scales: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    mass: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    tolerance: float,
+    ridge: float,
+    max_functions: int,
+    bumps: bool,
+    direction: int,
+) -> tuple[Any, ...]: ...
+def fit_neuron(
+    first: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    second: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    first_mass: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    second_mass: Annotated[
+        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+    ],
+    ridge: float,
+    bump: bool,
+    iterations: int,
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]: ...

@@ -1,0 +1,228 @@
+"""The additive model on bins: curves of columns, steps, and surfaces of pairs.
+
+It is what the rows say, with a posterior; :mod:`newron.engine.compression` makes a network
+of few functions of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.engine.basis import Group, PairBasis, list_groups, make_pair_bases
+from newron.engine.binning import BinnedTable, Codes, bin_rows
+from newron.engine.design import LEVELS, BinnedDesign, DenseDesign, Design, coarsen, expand
+from newron.engine.evidence import Coefficients, Settings, solve
+from newron.engine.objective import Objective
+from newron.engine.pairs import coarsen_rows, find_pairs, make_pair_group
+from newron.engine.steps import find_steps
+from newron.engine.surfaces import AllPairs, make_all_pairs
+from newron.model.arithmetic import Floats
+
+__all__ = ["Additive", "Stage", "fit_additive"]
+
+Stage = Callable[[str], None]  # told which stage begins
+
+FEW_ROWS = 2_500  # up to which all rows are in the curvature, and all pairs are fitted
+_SAMPLE = 12_000  # rows of which the curvature is taken
+_STEP_ROWS = 1_000  # from which steps are looked for
+_STEP_ROUNDS, _MAX_STEPS = 8, 80
+_PULL, _PULL_ROWS = 5.0, 1_000.0
+_STRONG_GAIN, _GAIN = 6.0, 4.0  # of a pair, on few and on many rows
+_HEREDITY = 0.2  # the least importance of a column in pairs, in units of the mean
+_PRUNED = 1e-4  # prior variance below which a group is dropped, on many rows
+
+
+@dataclass
+class Additive:
+    """Curves, steps and surfaces on bins, with their posterior."""
+
+    table: BinnedTable
+    objective: Objective
+    at: Coefficients
+    scores: NDArray[Any]  # (outputs, rows)
+    bases: dict[int, PairBasis]
+    n_threads: int
+    coarse: Codes | None = None
+    surfaces: AllPairs | None = None
+    directions: tuple[int, ...] = field(default_factory=tuple)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many scores there are."""
+        return self.objective.n_outputs
+
+    @property
+    def is_few(self) -> bool:
+        """Whether the curvature is that of all rows."""
+        return self.table.n_rows <= FEW_ROWS
+
+    def design(self) -> Design:
+        """Return the design of the groups on the rows."""
+        groups, table = self.at.groups, self.table
+        if self.is_few:
+            coarse = np.zeros((0, table.n_rows), np.uint8) if self.coarse is None else self.coarse
+            return DenseDesign(expand(groups, table.codes, coarse))
+        n = table.n_rows
+        sample = np.arange(n)
+        if n > _SAMPLE:
+            sample = np.sort(np.random.default_rng(1).choice(n, _SAMPLE, replace=False))
+        return BinnedDesign(table, groups, sample, self.n_threads, self.coarse)
+
+    def curve(self, column: int, output: int, *, steps: bool = True) -> Floats:
+        """Return the curve of a column by bin; missing values are its last bin."""
+        curve = np.zeros(len(self.table.columns[column].mass))
+        for group, part in zip(self.at.groups, self.at.slices, strict=True):
+            if group.columns == (column,) and (steps or group.kind != "step"):
+                curve += group.basis @ self.at.values[part, output]
+        return curve
+
+    def effective(self, column: int, output: int) -> float:
+        """Return the effective number of parameters of a column's curve."""
+        return float(
+            sum(
+                used[output]
+                for group, used in zip(self.at.groups, self.at.effective, strict=True)
+                if group.columns == (column,) and group.kind != "step"
+            )
+        )
+
+    def importance(self) -> Floats:
+        """Return the variance of each column's curves, summed over the outputs."""
+        out = np.zeros(len(self.table.columns))
+        for c, bins in enumerate(self.table.columns):
+            fraction = bins.mass / max(float(bins.mass.sum()), 1e-300)
+            for k in range(self.n_outputs):
+                curve = self.curve(c, k)
+                out[c] += fraction @ (curve - fraction @ curve) ** 2
+        return out
+
+    def differentiate(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        """Return gradient and curvature by row for each output."""
+        return [self.objective.differentiate(self.scores, k) for k in range(self.n_outputs)]
+
+    def sum_bins(self, values: NDArray[Any]) -> Floats:
+        """Return the sums of a value over the bins of all columns."""
+        none = BinnedDesign(self.table, [], np.zeros(1, np.intp), self.n_threads)
+        return none.sum_bins(values)[0]
+
+    def expand(self, X: Floats) -> Floats:
+        """Return the matrix of all functions on new rows."""
+        codes = bin_rows(self.table.columns, X)
+        coarse = np.stack(
+            [
+                coarsen(bins, LEVELS)[code]
+                for bins, code in zip(self.table.columns, codes, strict=True)
+            ]
+        )
+        groups = [
+            group
+            if self.surfaces is None or group.kind != "all"
+            else Group("all", (), self.surfaces.expand(codes))
+            for group in self.at.groups
+        ]
+        return np.asarray(expand(groups, codes, coarse))
+
+    def score(self, X: Floats) -> Floats:
+        """Return the scores of new rows, of shape (rows, outputs)."""
+        return np.asarray(self.expand(X) @ self.at.values)
+
+
+def fit_additive(
+    table: BinnedTable,
+    objective: Objective,
+    *,
+    pairs: bool = True,
+    steps: bool = True,
+    n_threads: int = 1,
+    stage: Stage | None = None,
+) -> Additive:
+    """Fit curves, steps, strong pairs and, on few rows, all pairs."""
+    tell = stage if stage is not None else _ignore
+    groups = list(list_groups(table, rough=table.n_rows <= FEW_ROWS))
+    at = Coefficients.begin(groups, objective.start())
+    model = Additive(table, objective, at, np.zeros((objective.n_outputs, 0)), {}, n_threads)
+    tell("curves")
+    _solve(model, 12, tell)
+    if steps and table.total >= _STEP_ROWS:
+        tell("steps")
+        _add_steps(model, _STEP_ROUNDS, 6, tell)
+    if pairs and len(table.columns) > 1:
+        model.bases = make_pair_bases(table)
+        tell("pairs")
+        if _add_pairs(model, tell) and steps and table.total >= _STEP_ROWS:
+            _add_steps(model, 2, 5, tell)
+        if model.is_few and _add_all_pairs(model):
+            tell("all pairs")
+            _solve(model, 12, tell)
+    return model
+
+
+def _ignore(stage: str) -> None:
+    """Do nothing with a stage's name."""
+
+
+def _solve(model: Additive, rounds: int, tell: Stage) -> None:
+    """Solve for coefficients and variances; on many rows drop groups that say nothing."""
+    pull = _PULL * min(1.0, _PULL_ROWS / model.table.total) ** 0.5
+    settings = Settings(rounds if model.is_few else min(rounds, 4), pull, lambda: tell(""))
+    left = rounds
+    while True:
+        design = model.design()
+        model.at, model.scores = solve(design, model.objective, model.at, settings)
+        left -= settings.rounds
+        if model.is_few or left <= 0:
+            return
+        used = model.at.effective.sum(axis=1)
+        is_pair = np.array([group.is_pair for group in model.at.groups])
+        small = (model.at.variance < _PRUNED) | (is_pair & (used < 0.02))
+        if small.mean() >= 0.1:
+            model.at = model.at.keep(~small)
+
+
+def _add_steps(model: Additive, n_rounds: int, rounds: int, tell: Stage) -> None:
+    for _ in range(n_rounds):
+        left = _MAX_STEPS - sum(group.kind == "step" for group in model.at.groups)
+        derivatives = model.differentiate()
+        sums = [[model.sum_bins(part) for part in both] for both in derivatives]
+        found = find_steps(model.table, model.at, [s[0] for s in sums], [s[1] for s in sums])
+        if not found[:left]:
+            return
+        model.at = model.at.extend(found[:left])
+        _solve(model, rounds, tell)
+
+
+def _add_pairs(model: Additive, tell: Stage) -> bool:
+    d = len(model.table.columns)
+    least = _STRONG_GAIN + 0.5 * np.log(max(0.5 * d * (d - 1), 1.0)) if model.is_few else _GAIN
+    scans = find_pairs(
+        model.table,
+        model.bases,
+        model.differentiate(),
+        model.importance(),
+        least * model.n_outputs**0.5,
+        model.n_threads,
+    )
+    if not scans:
+        return False
+    model.coarse = coarsen_rows(model.table)
+    groups: Sequence[Group] = [make_pair_group(model.table, model.bases, s) for s in scans]
+    model.at = model.at.extend(groups)
+    _solve(model, 12, tell)
+    return True
+
+
+def _add_all_pairs(model: Additive) -> bool:
+    importance = model.importance()
+    least = _HEREDITY if model.n_outputs == 1 else 1e3
+    weight = importance + least * importance[list(model.bases)].mean() + 1e-6
+    made = make_all_pairs(model.bases, model.table.codes, weight)
+    if made is None:
+        return False
+    model.surfaces, group = made
+    model.at = model.at.extend([group])
+    return True

@@ -1,0 +1,210 @@
+"""Functions of bins that curves are made of, in groups with a prior variance each.
+
+A group's functions have unit variance together under the prior of variance 1, so that the
+variances of all groups are on one scale: that of a curve's contribution to the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from newron.engine.binning import BinnedTable, Bins, LevelBins, NumberBins
+from newron.model.arithmetic import Floats
+
+__all__ = ["Group", "PairBasis", "list_groups", "make_pair_bases", "standardize"]
+
+_SMOOTH, _ROUGH = 8, 8  # leading functions of the kernels
+_PAIR_FUNCTIONS = 4  # of a column in a pair
+_SMOOTH_PART = 0.3  # of the smooth kernel beside the linear one, in pairs
+_SMALL_PART = 1e-4  # of a kernel's variance below which functions are left out
+_FARTHEST = 3.0  # standard deviations, beyond which a column's own scale is clipped
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Functions with one prior variance: by bin of a column, by cell of a pair, or by row.
+
+    ``columns`` has one, two or no entries.
+    """
+
+    kind: str
+    columns: tuple[int, ...]
+    basis: Floats
+    variance: float = 0.05
+    cut: int = 0  # of a step: its first bin
+
+    @property
+    def size(self) -> int:
+        """How many functions there are."""
+        return int(self.basis.shape[1])
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether the functions are of cells of two columns."""
+        return len(self.columns) == 2
+
+
+@dataclass(frozen=True, eq=False)
+class PairBasis:
+    """A column's leading functions in pairs, by bin, with their parts of the variance."""
+
+    basis: Floats
+    part: Floats
+
+
+def list_groups(table: BinnedTable, *, rough: bool) -> Iterator[Group]:
+    """Yield the groups of all columns; rough curves are for few rows."""
+    for c, bins in enumerate(table.columns):
+        if bins.missing_mass > 0.0 and bins.n_bins:
+            yield Group("missing", (c,), _mark_missing(bins))
+        if isinstance(bins, NumberBins) and bins.n_bins > 1:
+            yield from _list_curves(c, bins, rough)
+        elif isinstance(bins, LevelBins):
+            basis = _mark_levels(bins)
+            if basis is not None:
+                yield Group("category", (c,), _with_missing(basis))
+
+
+def _list_curves(c: int, bins: NumberBins, rough: bool) -> Iterator[Group]:
+    linear = _make_linear(bins)
+    yield Group("linear", (c,), _with_missing(linear))
+    if bins.n_bins < 3:
+        return
+    own, rank = _place_bins(bins)
+    basis, part = _find_leading(_cubic_kernel(0.5 * (own + rank)), bins.fraction, _SMOOTH)
+    if len(part):
+        yield Group("smooth", (c,), _with_missing(basis * np.sqrt(part)))
+    if rough:
+        basis, part = _find_leading(_linear_kernel(rank), bins.fraction, _ROUGH)
+        if len(part):
+            yield Group("rough", (c,), _with_missing(basis * np.sqrt(part)), 0.015)
+
+
+def make_pair_bases(table: BinnedTable) -> dict[int, PairBasis]:
+    """Return the functions of each column that pairs are products of, but of constants."""
+    bases = {c: _make_pair_basis(bins) for c, bins in enumerate(table.columns)}
+    return {c: basis for c, basis in bases.items() if basis is not None}
+
+
+def _make_pair_basis(bins: Bins) -> PairBasis | None:
+    if bins.n_bins < 2:
+        return None
+    if isinstance(bins, NumberBins):
+        kernel, least = _make_pair_kernel(bins), 1e-3
+    else:
+        levels = _mark_levels(bins)
+        if levels is None:
+            return None
+        kernel, least = levels @ levels.T, _SMALL_PART
+    basis, part = _find_leading(kernel, bins.fraction, _PAIR_FUNCTIONS, least)
+    return PairBasis(_with_missing(basis), part) if len(part) else None
+
+
+def _make_pair_kernel(bins: NumberBins) -> Floats:
+    linear = _make_linear(bins)
+    kernel = linear @ linear.T
+    if bins.n_bins > 2:
+        own, rank = _place_bins(bins)
+        basis, part = _find_leading(_cubic_kernel(0.5 * (own + rank)), bins.fraction, _SMOOTH)
+        kernel = kernel + _SMOOTH_PART * (basis * part) @ basis.T
+    return np.asarray(kernel)
+
+
+def _with_missing(basis: Floats) -> Floats:
+    """Add the bin of missing values, where curves are 0."""
+    return np.concatenate([basis, np.zeros((1, basis.shape[1]))])
+
+
+def _mark_missing(bins: Bins) -> Floats:
+    part = bins.missing_mass / bins.mass.sum()
+    mark = np.full((len(bins.mass), 1), -part)
+    mark[-1] += 1.0
+    return np.asarray(mark / np.sqrt(max(part * (1.0 - part), 0.05)))
+
+
+def _mark_levels(bins: Bins) -> Floats | None:
+    """Return a function for each category, centered; one for two."""
+    fraction = bins.fraction
+    spread = 1.0 - float(np.sum(fraction**2))
+    if bins.n_bins < 2 or spread < 1e-9:
+        return None
+    marks = np.eye(bins.n_bins) - fraction
+    if bins.n_bins == 2:
+        return np.asarray(marks[:, :1] / np.sqrt(0.5 * spread))
+    return np.asarray(marks / np.sqrt(spread))
+
+
+# ---- scales of a column of numbers ----
+
+
+def standardize(values: Floats, fraction: Floats) -> Floats:
+    """Return values of bins with mean 0 and variance 1 in their mass."""
+    size = float(np.abs(values).max()) or 1.0
+    small = values / size
+    apart = small - fraction @ small
+    return np.asarray(apart / max(float(np.sqrt(fraction @ apart**2)), 1e-150))
+
+
+def _make_linear(bins: NumberBins) -> Floats:
+    own = np.clip(standardize(bins.centers, bins.fraction), -_FARTHEST, _FARTHEST)
+    own = standardize(own, bins.fraction)
+    if bins.n_bins == 2:
+        return own[:, None]
+    rank = standardize(bins.rank, bins.fraction)
+    return np.asarray(np.column_stack([own, rank]) / np.sqrt(2.0))
+
+
+def _place_bins(bins: NumberBins) -> tuple[Floats, Floats]:
+    """Return bins between 0 and 1 on the column's own scale and by rank."""
+    own = np.clip(standardize(bins.centers, bins.fraction), -_FARTHEST, _FARTHEST)
+    return _to_unit(own), _to_unit(bins.rank)
+
+
+def _to_unit(values: Floats) -> Floats:
+    return np.asarray((values - values[0]) / max(values[-1] - values[0], 1e-12))
+
+
+# ---- kernels ----
+
+
+def _cubic_kernel(u: Floats) -> Floats:
+    """Return the kernel of cubic splines on the unit interval, without its linear part."""
+    distance = np.abs(u[:, None] - u)
+    return np.asarray(np.outer(_k2(u), _k2(u)) - _k4(distance))
+
+
+def _linear_kernel(u: Floats) -> Floats:
+    """Return the kernel of linear splines on the unit interval."""
+    return np.asarray(np.outer(u - 0.5, u - 0.5) + _k2(np.abs(u[:, None] - u)))
+
+
+def _k2(u: Floats) -> Floats:
+    return np.asarray(0.5 * ((u - 0.5) ** 2 - 1.0 / 12.0))
+
+
+def _k4(u: Floats) -> Floats:
+    square = (u - 0.5) ** 2
+    return np.asarray((square**2 - 0.5 * square + 7.0 / 240.0) / 24.0)
+
+
+def _find_leading(
+    kernel: Floats, fraction: Floats, most: int, least: float = _SMALL_PART
+) -> tuple[Floats, Floats]:
+    """Return the leading eigenfunctions in the bins' mass, and their parts of the variance.
+
+    The functions have mean 0 and variance 1. Bins without mass get values by the kernel.
+    """
+    centered = kernel - (kernel @ fraction)[:, None]
+    centered = centered - fraction @ centered
+    root = np.sqrt(fraction)
+    values, vectors = np.linalg.eigh(root[:, None] * centered * root)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    total = float(values[values > 0.0].sum())
+    if total <= 1e-12:
+        return np.zeros((len(fraction), 0)), np.zeros(0)
+    keep = int(np.sum(values[:most] > least * total))
+    functions = centered @ (root[:, None] * vectors[:, :keep]) / values[:keep]
+    return np.asarray(functions), np.asarray(values[:keep] / total)

@@ -1,0 +1,285 @@
+"""Newton's steps for the coefficients and the evidence's for their prior variances, in turn.
+
+The prior of a group's coefficients is normal with a variance of its own. The variance that
+maximizes the evidence is the squared length of the coefficients by their effective number;
+it is drawn towards that of all groups of its kind. So nothing is chosen on validation rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from newron.engine.basis import Group
+from newron.engine.design import DenseDesign, Design, find_slices
+from newron.engine.objective import Objective
+from newron.model.arithmetic import Floats
+
+__all__ = [
+    "Coefficients",
+    "CovariancePosterior",
+    "KernelPosterior",
+    "Posterior",
+    "Settings",
+    "solve",
+]
+
+_FREE = 1e-6  # prior precision of the constant
+_SHARED_FREE = 0.05  # of the constants of several classes, which are free together
+_LARGEST, _SMALLEST = 4.0, 1e-7  # prior variances
+_PULL = 3.0  # times the geometric mean: one column shall not free all of its kind
+_FASTER = 1.2  # the evidence's steps crawl towards their end
+_FARTHEST = 2.5  # a step of the logarithm of a variance
+_DONE = 0.1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to solve."""
+
+    rounds: int = 12
+    pull: float = 5.0  # effective coefficients that a kind's variance counts for
+    callback: Callable[[], None] | None = None  # between rounds
+
+
+@dataclass
+class Coefficients:
+    """What is known of the groups: coefficients, prior variances, effective numbers."""
+
+    groups: list[Group]
+    values: Floats  # (1 + functions, outputs)
+    variance: Floats  # of each group
+    effective: Floats  # (groups, outputs)
+    posteriors: list[Posterior] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, groups: Sequence[Group], start: Floats) -> Coefficients:
+        """Begin with a constant alone."""
+        size = 1 + sum(group.size for group in groups)
+        values = np.zeros((size, len(start)))
+        values[0] = start
+        variance = np.array([group.variance for group in groups])
+        return cls(list(groups), values, variance, np.zeros((len(groups), len(start))))
+
+    def extend(self, groups: Sequence[Group]) -> Coefficients:
+        """Add groups, at zero."""
+        more = Coefficients.begin(groups, np.zeros(self.values.shape[1]))
+        return Coefficients(
+            [*self.groups, *groups],
+            np.concatenate([self.values, more.values[1:]]),
+            np.concatenate([self.variance, more.variance]),
+            np.concatenate([self.effective, more.effective]),
+        )
+
+    def keep(self, mask: NDArray[np.bool_]) -> Coefficients:
+        """Return some of the groups."""
+        kept = np.repeat(np.concatenate([[True], mask]), [1, *(g.size for g in self.groups)])
+        groups = [group for group, is_kept in zip(self.groups, mask, strict=True) if is_kept]
+        return Coefficients(groups, self.values[kept], self.variance[mask], self.effective[mask])
+
+    @property
+    def slices(self) -> list[slice]:
+        """Where each group's coefficients lie."""
+        return find_slices(self.groups)
+
+    def precision(self, shift_free: bool) -> Floats:
+        """Return the prior precision of every coefficient."""
+        first = _SHARED_FREE if shift_free else _FREE
+        sizes = [group.size for group in self.groups]
+        return np.concatenate([[first], np.repeat(1.0 / self.variance, sizes)])
+
+
+class Posterior(Protocol):
+    """The normal distribution of coefficients, around their values."""
+
+    def variances(self) -> Floats:
+        """Return the variance of every coefficient."""
+
+    def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
+        """Return the standard deviation of sums of some functions, one for each row."""
+
+
+@dataclass(frozen=True, eq=False)
+class CovariancePosterior:
+    """A posterior by its covariance."""
+
+    covariance: Floats
+
+    def variances(self) -> Floats:
+        """Return the variance of every coefficient."""
+        return np.diag(self.covariance)
+
+    def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
+        """Return the standard deviation of sums of some functions, one for each row."""
+        inner = functions @ self.covariance[part][:, part]
+        square = np.einsum("ij,ij->i", inner, functions)
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPosterior:
+    """A posterior by its prior variances, less the square of a matrix with a row for each row."""
+
+    prior: Floats
+    root: Floats
+
+    def variances(self) -> Floats:
+        """Return the variance of every coefficient."""
+        return np.asarray(self.prior - np.einsum("ij,ij->j", self.root, self.root))
+
+    def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
+        """Return the standard deviation of sums of some functions, one for each row."""
+        less = functions @ self.root[:, part].T
+        square = functions**2 @ self.prior[part] - np.einsum("ij,ij->i", less, less)
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+
+
+def solve(
+    design: Design, objective: Objective, at: Coefficients, settings: Settings
+) -> tuple[Coefficients, NDArray[Any]]:
+    """Find coefficients and prior variances; return them and the scores (outputs, rows)."""
+    n_outputs = objective.n_outputs
+    scores = np.stack([design.score(at.values[:, k]) for k in range(n_outputs)])
+    for n_round in range(settings.rounds):
+        if settings.callback is not None:
+            settings.callback()
+        at.posteriors = []
+        for k in range(n_outputs):
+            at.posteriors.append(_step(design, objective, at, scores, k))
+        _count_effective(at)
+        objective.update(scores, at.effective.sum(axis=0) + 1.0)
+        change = _update_variances(at, settings.pull)
+        if change < _DONE and n_round > 2:
+            break
+    return at, scores
+
+
+# ---- coefficients ----
+
+
+def _step(
+    design: Design, objective: Objective, at: Coefficients, scores: NDArray[Any], output: int
+) -> Posterior:
+    """Take one of Newton's steps for one output, in place."""
+    if isinstance(design, DenseDesign) and design.size > len(design.matrix):
+        return _step_by_rows(design, objective, at, scores, output)
+    gradient, curvature = objective.differentiate(scores, output)
+    precision = at.precision(objective.shift_free)
+    values = at.values[:, output]
+    hessian = design.gram(curvature)
+    downhill = design.project(gradient)
+    downhill[1:] -= precision[1:] * values[1:]  # the constant's precision only damps it
+    factor = _factorize(hessian, precision + _FREE)
+    step = cho_solve((factor, True), downhill, check_finite=False)
+    move = design.score(step)
+
+    def penalty(x: Floats) -> float:
+        return 0.5 * float(precision[1:] @ x[1:] ** 2)
+
+    before = objective.loss(scores) + penalty(values)
+    start = scores[output].copy()
+    rate = 1.0
+    for _ in range(7):
+        scores[output] = start + rate * move
+        if objective.loss(scores) + penalty(values + rate * step) <= before * (1.0 + 1e-7) + 1e-9:
+            break
+        rate *= 0.5
+    else:
+        rate = 0.0
+        scores[output] = start
+    at.values[:, output] = values + rate * step
+    inverse, _ = dpotri(factor, lower=1, overwrite_c=True)
+    return CovariancePosterior(np.tril(inverse) + np.tril(inverse, -1).T)
+
+
+def _factorize(hessian: Floats, ridge: Floats) -> Floats:
+    """Return the lower Cholesky factor of a matrix and a ridge; more of it where needed."""
+    n = len(ridge)
+    more = 0.0
+    for _ in range(8):
+        matrix = np.array(hessian, order="F")
+        matrix[np.diag_indices(n)] += ridge + more
+        factor, failed = dpotrf(matrix, lower=1, clean=1, overwrite_a=True)
+        if not failed:
+            return np.asarray(factor)
+        more = max(10.0 * more, 1e-6 * float(np.diag(hessian).max()) + 1e-9)
+    raise FloatingPointError("a curvature that is no number")
+
+
+def _step_by_rows(
+    design: DenseDesign, objective: Objective, at: Coefficients, scores: NDArray[Any], output: int
+) -> Posterior:
+    """Take the same step where rows are fewer than coefficients, by the kernel of rows."""
+    n = len(design.matrix)
+    prior = 1.0 / at.precision(objective.shift_free)
+    prior[0] = min(prior[0], 1e3)
+    scaled = design.matrix * np.sqrt(prior)
+    kernel = scaled @ scaled.T
+    values = at.values[:, output]
+    here = design.score(values)
+    offset = scores[output] - here
+    gradient, curvature = objective.differentiate(scores, output)
+    curvature = np.maximum(curvature, 1e-8 * float(curvature.max()))
+    root = np.sqrt(curvature)
+    inner = root[:, None] * kernel * root
+    factor = _factorize(inner, np.ones(n))
+    target = curvature * here + gradient
+    solved = cho_solve((factor, True), root * (kernel @ target), check_finite=False)
+    dual = target - root * solved
+    step = prior * (design.matrix.T @ dual) - values
+    move = design.score(step)
+
+    def penalty(x: Floats) -> float:
+        return 0.5 * float(x**2 @ (1.0 / prior))
+
+    before = objective.loss(scores) + penalty(values)
+    rate = 1.0
+    for _ in range(6):
+        scores[output] = here + offset + rate * move
+        if objective.loss(scores) + penalty(values + rate * step) <= before + 1e-9:
+            break
+        rate *= 0.5
+    at.values[:, output] = values + rate * step
+    whitened = solve_triangular(factor, root[:, None] * scaled, lower=True, check_finite=False)
+    return KernelPosterior(prior, np.asarray(whitened * np.sqrt(prior)))
+
+
+# ---- variances ----
+
+
+def _count_effective(at: Coefficients) -> None:
+    for k, posterior in enumerate(at.posteriors):
+        variances = posterior.variances()
+        for g, part in enumerate(at.slices):
+            size = part.stop - part.start
+            used = size - float(variances[part].sum()) / at.variance[g]
+            at.effective[g, k] = max(used, 1e-6)
+
+
+def _update_variances(at: Coefficients, pull: float) -> float:
+    """Set the variances anew; return the largest change of a logarithm that matters."""
+    squares = np.array([float(np.sum(at.values[part] ** 2)) for part in at.slices])
+    used = at.effective.sum(axis=1)
+    pooled = _pool(at, squares, used)
+    wanted = np.clip((squares + pull * pooled) / (used + pull), _SMALLEST, _LARGEST)
+    change = np.log(wanted / at.variance)
+    at.variance = at.variance * np.exp(np.clip(_FASTER * change, -_FARTHEST, _FARTHEST))
+    return float(np.max(np.abs(change) * (used > 0.05), initial=0.0))
+
+
+def _pool(at: Coefficients, squares: Floats, used: Floats) -> Floats:
+    """Return the variance of each group's kind."""
+    pooled = np.empty(len(used))
+    kinds = np.array([group.kind for group in at.groups])
+    for kind in set(kinds.tolist()):
+        mine = kinds == kind
+        total = squares[mine].sum() / used[mine].sum()
+        logarithm = float(np.log(at.variance[mine]) @ used[mine] / used[mine].sum())
+        pooled[mine] = min(total, _PULL * float(np.exp(logarithm)))
+    return pooled

@@ -1,0 +1,158 @@
+"""Strong pairs: what two columns do together, found on cells of both.
+
+The evidence of a small group of products of the columns' leading functions tells how strong
+a pair is, for all pairs at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron import _core
+from newron.engine.basis import Group, PairBasis
+from newron.engine.binning import BinnedTable, Codes
+from newron.engine.design import LEVELS, average_levels, coarsen
+from newron.model.arithmetic import Floats
+
+__all__ = ["Pair", "PairScan", "coarsen_rows", "find_pairs", "find_products", "make_pair_group"]
+
+Pair = tuple[int, int]
+
+_SCAN_LEVELS = 16
+_SCAN_ROWS = 100_000
+_MAX_PAIRS, _PAIRS_PER_COLUMN = 30, 2
+_MAX_COLUMNS = 128  # whose pairs are looked at
+_VARIANCES = 10.0 ** np.arange(-3.0, 1.1, 0.5)
+_LEAST_PART = 2e-3  # of a pair's variance below which a product is left out
+
+
+@dataclass(frozen=True)
+class PairScan:
+    """A pair, the evidence for it, and the prior variance that is most evident."""
+
+    pair: Pair
+    gain: float
+    variance: float
+
+
+def find_pairs(
+    table: BinnedTable,
+    bases: Mapping[int, PairBasis],
+    derivatives: Sequence[tuple[NDArray[Any], NDArray[Any]]],
+    importance: Floats,
+    least_gain: float,
+    n_threads: int,
+) -> list[PairScan]:
+    """Return the pairs of more evidence than ``least_gain``, strongest first.
+
+    ``derivatives`` are gradient and curvature by row for each output. Of very many columns
+    the most important are looked at.
+    """
+    columns = sorted(sorted(bases, key=lambda c: -importance[c])[:_MAX_COLUMNS])
+    if len(columns) < 2:
+        return []
+    gain, variance = _scan(table, bases, derivatives, columns, n_threads)
+    pairs = list(combinations(columns, 2))
+    order = np.argsort(-gain, kind="stable")[: min(_MAX_PAIRS, _PAIRS_PER_COLUMN * len(columns))]
+    found = [PairScan(pairs[q], float(gain[q]), float(variance[q])) for q in order.tolist()]
+    return [scan for scan in found if scan.gain > least_gain]
+
+
+def _scan(
+    table: BinnedTable,
+    bases: Mapping[int, PairBasis],
+    derivatives: Sequence[tuple[NDArray[Any], NDArray[Any]]],
+    columns: list[int],
+    n_threads: int,
+) -> tuple[Floats, Floats]:
+    """Return evidence and variance of all pairs of the columns."""
+    rows, scale = _sample_rows(table.n_rows)
+    levels = [coarsen(table.columns[c], _SCAN_LEVELS) for c in columns]
+    codes = np.stack(
+        [level[table.codes[c][rows]] for c, level in zip(columns, levels, strict=True)]
+    )
+    parts = [
+        _weigh_basis(bases[c], table, c, level) for c, level in zip(columns, levels, strict=True)
+    ]
+    n_pairs = len(columns) * (len(columns) - 1) // 2
+    total = np.zeros((len(_VARIANCES), n_pairs))
+    for gradient, curvature in derivatives:
+        cells = np.empty((n_pairs, _SCAN_LEVELS, _SCAN_LEVELS, 2))
+        amounts = [np.ascontiguousarray(part[rows], np.float32) for part in (gradient, curvature)]
+        _core.scan_pairs(codes, _SCAN_LEVELS, amounts[0], amounts[1], cells, n_threads)
+        total += _measure_evidence(cells * scale, parts)
+    best = np.argmax(total, axis=0)
+    return total[best, np.arange(n_pairs)], _VARIANCES[best]
+
+
+def _sample_rows(n: int) -> tuple[NDArray[np.intp] | slice, float]:
+    if n <= _SCAN_ROWS:
+        return slice(None), 1.0
+    chosen = np.random.default_rng(2).choice(n, _SCAN_ROWS, replace=False)
+    return np.sort(chosen), n / _SCAN_ROWS
+
+
+def _weigh_basis(basis: PairBasis, table: BinnedTable, c: int, level: Codes) -> Floats:
+    weighed = basis.basis * np.sqrt(basis.part)
+    return average_levels(table.columns[c], level, _SCAN_LEVELS, weighed)
+
+
+def _measure_evidence(cells: Floats, parts: list[Floats]) -> Floats:
+    """Return the evidence of every pair for each prior variance, (variances, pairs)."""
+    most = max(part.shape[1] for part in parts)
+    padded = np.stack([np.pad(part, ((0, 0), (0, most - part.shape[1]))) for part in parts])
+    products = np.einsum("cli,clj->clij", padded, padded).reshape(len(parts), -1, most * most)
+    out, at = [], 0
+    for a in range(len(parts) - 1):
+        here = cells[at : at + len(parts) - 1 - a]
+        at += len(here)
+        slope = np.matmul(np.matmul(padded[a].T, here[..., 0]), padded[a + 1 :])
+        bend = np.matmul(np.matmul(products[a].T, here[..., 1]), products[a + 1 :])
+        # From (i i', j j') to (i j, i' j').
+        bend = bend.reshape(-1, most, most, most, most).swapaxes(2, 3)
+        values, vectors = np.linalg.eigh(bend.reshape(-1, most * most, most * most))
+        values = np.maximum(values, 0.0)
+        along = np.einsum("pij,pi->pj", vectors, slope.reshape(len(here), -1)) ** 2
+        out.append(
+            [
+                0.5 * (along / (values + 1.0 / s) - np.log1p(values * s)).sum(axis=1)
+                for s in _VARIANCES
+            ]
+        )
+    return np.concatenate(out, axis=1)
+
+
+def coarsen_rows(table: BinnedTable) -> Codes:
+    """Return all columns with as many levels as pairs have."""
+    return np.stack(
+        [
+            coarsen(bins, LEVELS)[codes]
+            for bins, codes in zip(table.columns, table.codes, strict=True)
+        ]
+    )
+
+
+def make_pair_group(table: BinnedTable, bases: Mapping[int, PairBasis], scan: PairScan) -> Group:
+    """Return the products of two columns' leading functions, by cell."""
+    a, b = scan.pair
+    first, second = bases[a], bases[b]
+    levels = [
+        average_levels(bins, coarsen(bins, LEVELS), LEVELS, basis.basis)
+        for bins, basis in ((table.columns[a], first), (table.columns[b], second))
+    ]
+    part = np.outer(first.part, second.part).ravel()
+    products = np.einsum("ai,bj->abij", *levels).reshape(LEVELS * LEVELS, -1) * np.sqrt(part)
+    return Group(
+        "pair", scan.pair, products[:, find_products(part)], 0.5 * max(scan.variance, 1e-3)
+    )
+
+
+def find_products(part: Floats) -> NDArray[np.bool_]:
+    """Return which products of two columns' functions have a part that matters."""
+    return np.asarray(part.ravel() > _LEAST_PART * part.sum())

@@ -1,0 +1,65 @@
+"""The two scales on which functions read a column: its own and its rank, standardized."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from newron.engine.binning import NumberBins
+from newron.errors import ModelError
+from newron.model.arithmetic import Floats
+from newron.model.schema import MOST_KNOTS, RankScale
+
+__all__ = ["Scale", "make_scales"]
+
+_LARGEST = 1e300
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """A standardized axis of a column: (x - shift) / spread, of the value or its rank."""
+
+    shift: float
+    spread: float
+    rank: RankScale | None
+    bins: Floats  # where the bins lie on it
+
+    def steepness(self, w: float) -> float:
+        """Return w in units of what a function reads."""
+        return float(np.clip(w / self.spread, -_LARGEST, _LARGEST))
+
+    def place(self, b: float) -> float:
+        """Return b in the column's units."""
+        at = np.array(self.shift + self.spread * b)
+        value = at if self.rank is None else self.rank.value(at)
+        return float(np.clip(value, -_LARGEST, _LARGEST))
+
+
+def make_scales(bins: NumberBins) -> list[Scale]:
+    """Return a column's own scale and, where ranks can be told apart, that of its rank."""
+    scales = [_standardize(bins.centers, bins.fraction, None)]
+    rank = _make_rank_scale(bins)
+    if rank is not None:
+        scales.append(_standardize(rank.rank(bins.centers), bins.fraction, rank))
+    return scales
+
+
+def _standardize(values: Floats, fraction: Floats, rank: RankScale | None) -> Scale:
+    size = float(np.abs(values).max()) or 1.0
+    small = values / size
+    mean = float(fraction @ small)
+    spread = max(float(np.sqrt(fraction @ (small - mean) ** 2)), 1e-14) * size
+    spread = max(spread, 1e-300)
+    return Scale(mean * size, spread, rank, (values - mean * size) / spread)
+
+
+def _make_rank_scale(bins: NumberBins) -> RankScale | None:
+    there = np.flatnonzero(bins.fraction > 0.0)
+    if len(there) < 3:
+        return None
+    knots = there[np.unique(np.linspace(0, len(there) - 1, MOST_KNOTS).astype(np.intp))]
+    try:
+        return RankScale(tuple(bins.centers[knots].tolist()), tuple(bins.rank[knots].tolist()))
+    except ModelError:  # values too close to tell their ranks apart: its own scale will do
+        return None
