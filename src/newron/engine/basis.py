@@ -6,7 +6,7 @@ variances of all groups are on one scale: that of a curve's contribution to the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ _SMOOTH, _ROUGH = 8, 8  # leading functions of the kernels
 _PAIR_FUNCTIONS = 4  # of a column in a pair
 _SMOOTH_PART = 0.3  # of the smooth kernel beside the linear one, in pairs
 _SMALL_PART = 1e-4  # of a kernel's variance below which functions are left out
+_NODES = 64  # of a kernel, into which more bins are joined
 _FARTHEST = 3.0  # standard deviations, beyond which a column's own scale is clipped
 
 
@@ -69,18 +70,16 @@ def list_groups(table: BinnedTable, *, rough: bool) -> Iterator[Group]:
 
 
 def _list_curves(c: int, bins: NumberBins, rough: bool) -> Iterator[Group]:
-    linear = _make_linear(bins)
-    yield Group("linear", (c,), _with_missing(linear))
+    yield Group("linear", (c,), _with_missing(_make_linear(bins)))
     if bins.n_bins < 3:
         return
-    own, rank = _place_bins(bins)
-    basis, part = _find_leading(_cubic_kernel(0.5 * (own + rank)), bins.fraction, _SMOOTH)
-    if len(part):
-        yield Group("smooth", (c,), _with_missing(basis * np.sqrt(part)))
+    smooth = _make_smooth(bins)
+    if smooth.shape[1]:
+        yield Group("smooth", (c,), _with_missing(smooth))
     if rough:
-        basis, part = _find_leading(_linear_kernel(rank), bins.fraction, _ROUGH)
-        if len(part):
-            yield Group("rough", (c,), _with_missing(basis * np.sqrt(part)), 0.015)
+        basis = _find_leading(_linear_kernel, _place_bins(bins)[1], bins.fraction, _ROUGH)
+        if basis.shape[1]:
+            yield Group("rough", (c,), _with_missing(basis), 0.015)
 
 
 def make_pair_bases(table: BinnedTable) -> dict[int, PairBasis]:
@@ -93,24 +92,17 @@ def _make_pair_basis(bins: Bins) -> PairBasis | None:
     if bins.n_bins < 2:
         return None
     if isinstance(bins, NumberBins):
-        kernel, least = _make_pair_kernel(bins), 1e-3
+        functions: Floats | None = _make_linear(bins)
+        if bins.n_bins > 2:
+            smooth = np.sqrt(_SMOOTH_PART) * _make_smooth(bins)
+            functions = np.concatenate([_make_linear(bins), smooth], axis=1)
+        least = 1e-3
     else:
-        levels = _mark_levels(bins)
-        if levels is None:
-            return None
-        kernel, least = levels @ levels.T, _SMALL_PART
-    basis, part = _find_leading(kernel, bins.fraction, _PAIR_FUNCTIONS, least)
+        functions, least = _mark_levels(bins), _SMALL_PART
+    if functions is None:
+        return None
+    basis, part = _rotate(functions, bins.fraction, least)
     return PairBasis(_with_missing(basis), part) if len(part) else None
-
-
-def _make_pair_kernel(bins: NumberBins) -> Floats:
-    linear = _make_linear(bins)
-    kernel = linear @ linear.T
-    if bins.n_bins > 2:
-        own, rank = _place_bins(bins)
-        basis, part = _find_leading(_cubic_kernel(0.5 * (own + rank)), bins.fraction, _SMOOTH)
-        kernel = kernel + _SMOOTH_PART * (basis * part) @ basis.T
-    return np.asarray(kernel)
 
 
 def _with_missing(basis: Floats) -> Floats:
@@ -170,15 +162,14 @@ def _to_unit(values: Floats) -> Floats:
 # ---- kernels ----
 
 
-def _cubic_kernel(u: Floats) -> Floats:
+def _cubic_kernel(u: Floats, v: Floats) -> Floats:
     """Return the kernel of cubic splines on the unit interval, without its linear part."""
-    distance = np.abs(u[:, None] - u)
-    return np.asarray(np.outer(_k2(u), _k2(u)) - _k4(distance))
+    return np.asarray(np.outer(_k2(u), _k2(v)) - _k4(np.abs(u[:, None] - v)))
 
 
-def _linear_kernel(u: Floats) -> Floats:
+def _linear_kernel(u: Floats, v: Floats) -> Floats:
     """Return the kernel of linear splines on the unit interval."""
-    return np.asarray(np.outer(u - 0.5, u - 0.5) + _k2(np.abs(u[:, None] - u)))
+    return np.asarray(np.outer(u - 0.5, v - 0.5) + _k2(np.abs(u[:, None] - v)))
 
 
 def _k2(u: Floats) -> Floats:
@@ -190,21 +181,56 @@ def _k4(u: Floats) -> Floats:
     return np.asarray((square**2 - 0.5 * square + 7.0 / 240.0) / 24.0)
 
 
-def _find_leading(
-    kernel: Floats, fraction: Floats, most: int, least: float = _SMALL_PART
-) -> tuple[Floats, Floats]:
-    """Return the leading eigenfunctions in the bins' mass, and their parts of the variance.
+def _make_smooth(bins: NumberBins) -> Floats:
+    """Return the leading functions of the cubic kernel between a column's scale and rank."""
+    own, rank = _place_bins(bins)
+    return _find_leading(_cubic_kernel, 0.5 * (own + rank), bins.fraction, _SMOOTH)
 
-    The functions have mean 0 and variance 1. Bins without mass get values by the kernel.
+
+def _find_leading(
+    kernel: Callable[[Floats, Floats], Floats], places: Floats, fraction: Floats, most: int
+) -> Floats:
+    """Return the leading eigenfunctions of a kernel in the bins' mass, by bin.
+
+    They have mean 0, and together a variance of 1 that falls off as the eigenvalues do. Many
+    bins are joined into fewer nodes, from which the kernel goes back to the bins.
     """
-    centered = kernel - (kernel @ fraction)[:, None]
-    centered = centered - fraction @ centered
-    root = np.sqrt(fraction)
-    values, vectors = np.linalg.eigh(root[:, None] * centered * root)
+    nodes, mass = _join_nodes(places, fraction)
+    across = kernel(places, nodes)
+    inside = kernel(nodes, nodes)
+    means = inside @ mass
+    across = across - (across @ mass)[:, None] - means + mass @ means
+    inside = inside - means[:, None] - means + mass @ means
+    root = np.sqrt(mass)
+    values, vectors = np.linalg.eigh(root[:, None] * inside * root)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    total = float(values[values > 0.0].sum())
+    if total <= 1e-12:
+        return np.zeros((len(places), 0))
+    kept = int(np.sum(values[:most] > _SMALL_PART * total))
+    basis = across @ (root[:, None] * vectors[:, :kept]) / np.sqrt(values[:kept] * total)
+    return np.asarray(basis - fraction @ basis)
+
+
+def _join_nodes(places: Floats, fraction: Floats) -> tuple[Floats, Floats]:
+    if len(places) <= _NODES:
+        return places, fraction
+    part = np.arange(len(places)) * _NODES // len(places)
+    mass = np.bincount(part, fraction) + 1e-12
+    return np.bincount(part, (fraction + 1e-12) * places) / mass, mass / mass.sum()
+
+
+def _rotate(functions: Floats, fraction: Floats, least: float) -> tuple[Floats, Floats]:
+    """Return the leading uncorrelated sums of functions, and their parts of the variance.
+
+    They have mean 0 and variance 1.
+    """
+    centered = functions - fraction @ functions
+    values, vectors = np.linalg.eigh((centered.T * fraction) @ centered)
     values, vectors = values[::-1], vectors[:, ::-1]
     total = float(values[values > 0.0].sum())
     if total <= 1e-12:
         return np.zeros((len(fraction), 0)), np.zeros(0)
-    keep = int(np.sum(values[:most] > least * total))
-    functions = centered @ (root[:, None] * vectors[:, :keep]) / values[:keep]
-    return np.asarray(functions), np.asarray(values[:keep] / total)
+    kept = int(np.sum(values[:_PAIR_FUNCTIONS] > least * total))
+    basis = centered @ vectors[:, :kept] / np.sqrt(values[:kept])
+    return np.asarray(basis), np.asarray(values[:kept] / total)

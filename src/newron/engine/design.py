@@ -30,6 +30,7 @@ __all__ = [
     "find_slices",
 ]
 
+_UNCHANGED = 0.02  # of the curvature, within which the last one will do
 LEVELS = 32  # of a column in a pair, kLevels of cpp/core/engine_kernels.h
 
 
@@ -95,6 +96,7 @@ class BinnedDesign:
         self.pairs = np.array(pairs, np.int32).reshape(-1, 2)
         self.scale = table.n_rows / len(sample)
         self._sampled: NDArray[np.float32] | None = None
+        self._last: tuple[NDArray[Any], Floats] | None = None
 
     def score(self, coefficients: Floats) -> NDArray[Any]:
         """Return the sum of functions for every row."""
@@ -138,8 +140,14 @@ class BinnedDesign:
             codes = self.table.codes[:, self.sample]
             coarse = self.coarse[:, self.sample] if len(self.coarse) else self.coarse
             self._sampled = expand(self.groups, codes, coarse, np.float32)
-        weighed = self._sampled * np.sqrt(curvature[self.sample] * self.scale)[:, None]
-        return np.asarray(ssyrk(1.0, weighed.T, lower=1), np.float64)
+        here = np.asarray(curvature[self.sample] * self.scale, np.float32)
+        if self._last is not None:
+            before, gram = self._last
+            if float(np.abs(here - before).sum()) <= _UNCHANGED * float(before.sum()):
+                return gram
+        gram = np.asarray(ssyrk(1.0, (self._sampled * np.sqrt(here)[:, None]).T, lower=1))
+        self._last = here, gram.astype(np.float64)
+        return self._last[1]
 
 
 def expand(

@@ -88,11 +88,20 @@ class Coefficients:
         """Where each group's coefficients lie."""
         return find_slices(self.groups)
 
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many coefficients each group has."""
+        return np.array([group.size for group in self.groups], np.intp)
+
+    def sum_groups(self, values: Floats) -> Floats:
+        """Return the sum over each group of a value of every coefficient."""
+        begin = np.cumsum([1, *self.sizes])[:-1]
+        return np.asarray(np.add.reduceat(values, begin) if len(begin) else np.zeros(0))
+
     def precision(self, shift_free: bool) -> Floats:
         """Return the prior precision of every coefficient."""
         first = _SHARED_FREE if shift_free else _FREE
-        sizes = [group.size for group in self.groups]
-        return np.concatenate([[first], np.repeat(1.0 / self.variance, sizes)])
+        return np.concatenate([[first], np.repeat(1.0 / self.variance, self.sizes)])
 
 
 class Posterior(Protocol):
@@ -255,16 +264,15 @@ def _step_by_rows(
 
 def _count_effective(at: Coefficients) -> None:
     for k, posterior in enumerate(at.posteriors):
-        variances = posterior.variances()
-        for g, part in enumerate(at.slices):
-            size = part.stop - part.start
-            used = size - float(variances[part].sum()) / at.variance[g]
-            at.effective[g, k] = max(used, 1e-6)
+        used = at.sizes - at.sum_groups(posterior.variances()) / at.variance
+        at.effective[:, k] = np.maximum(used, 1e-6)
 
 
 def _update_variances(at: Coefficients, pull: float) -> float:
     """Set the variances anew; return the largest change of a logarithm that matters."""
-    squares = np.array([float(np.sum(at.values[part] ** 2)) for part in at.slices])
+    if not at.groups:
+        return 0.0
+    squares = at.sum_groups((at.values**2).sum(axis=1))
     used = at.effective.sum(axis=1)
     pooled = _pool(at, squares, used)
     wanted = np.clip((squares + pull * pooled) / (used + pull), _SMALLEST, _LARGEST)
