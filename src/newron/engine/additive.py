@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.engine.basis import Group, PairBasis, list_groups, make_pair_bases
+from newron.engine.basis import Group, PairBasis, list_groups, list_lines, make_pair_bases
 from newron.engine.binning import BinnedTable, Codes, bin_rows
 from newron.engine.design import LEVELS, BinnedDesign, DenseDesign, Design, coarsen, expand
 from newron.engine.evidence import Coefficients, Settings, solve
 from newron.engine.objective import Objective
 from newron.engine.pairs import coarsen_rows, find_pairs, make_pair_group
+from newron.engine.screening import WIDE, Sums, find_columns
 from newron.engine.steps import find_steps
 from newron.engine.surfaces import AllPairs, make_all_pairs
 from newron.model.arithmetic import Floats
@@ -31,6 +32,7 @@ FEW_ROWS = 2_500  # up to which all rows are in the curvature, and all pairs are
 _SAMPLE = 12_000  # rows of which the curvature is taken
 _STEP_ROWS = 1_000  # from which steps are looked for
 _STEP_ROUNDS, _MAX_STEPS = 8, 80
+_COLUMN_ROUNDS = 4  # of looking for columns that stand out
 _PULL, _PULL_ROWS = 5.0, 1_000.0
 _STRONG_GAIN, _GAIN = 6.0, 4.0  # of a pair, on few and on many rows
 _HEREDITY = 0.2  # the least importance of a column in pairs, in units of the mean
@@ -76,20 +78,28 @@ class Additive:
     def curve(self, column: int, output: int, *, steps: bool = True) -> Floats:
         """Return the curve of a column by bin; missing values are its last bin."""
         curve = np.zeros(len(self.table.columns[column].mass))
-        for group, part in zip(self.at.groups, self.at.slices, strict=True):
-            if group.columns == (column,) and (steps or group.kind != "step"):
-                curve += group.basis @ self.at.values[part, output]
+        for g in self.at.by_column.get(column, []):
+            group = self.at.groups[g]
+            if steps or group.kind != "step":
+                curve += group.basis @ self.at.values[self.at.slices[g], output]
         return curve
 
     def effective(self, column: int, output: int) -> float:
-        """Return the effective number of parameters of a column's curve."""
-        return float(
-            sum(
-                used[output]
-                for group, used in zip(self.at.groups, self.at.effective, strict=True)
-                if group.columns == (column,) and group.kind != "step"
-            )
-        )
+        """Return the effective number of parameters of a column's curve, without steps."""
+        return float(sum(self.at.effective[g, output] for g in self._list_smooth(column)))
+
+    def penalty(self, column: int, output: int) -> float:
+        """Return what the curve of a column, without steps, costs by the prior, in nats."""
+        at = self.at
+        squares = [
+            float(np.sum(at.values[at.slices[g], output] ** 2)) / at.variance[g]
+            for g in self._list_smooth(column)
+        ]
+        return float(sum(squares))
+
+    def _list_smooth(self, column: int) -> list[int]:
+        groups = self.at.by_column.get(column, [])
+        return [g for g in groups if self.at.groups[g].kind != "step"]
 
     def importance(self) -> Floats:
         """Return the variance of each column's curves, summed over the outputs."""
@@ -104,6 +114,10 @@ class Additive:
     def differentiate(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Return gradient and curvature by row for each output."""
         return [self.objective.differentiate(self.scores, k) for k in range(self.n_outputs)]
+
+    def sum_derivatives(self) -> Sums:
+        """Return gradient and curvature summed over the bins, for each output."""
+        return [(self.sum_bins(g), self.sum_bins(w)) for g, w in self.differentiate()]
 
     def sum_bins(self, values: NDArray[Any]) -> Floats:
         """Return the sums of a value over the bins of all columns."""
@@ -143,23 +157,48 @@ def fit_additive(
 ) -> Additive:
     """Fit curves, steps, strong pairs and, on few rows, all pairs."""
     tell = stage if stage is not None else _ignore
-    groups = list(list_groups(table, rough=table.n_rows <= FEW_ROWS))
-    at = Coefficients.begin(groups, objective.start())
-    model = Additive(table, objective, at, np.zeros((objective.n_outputs, 0)), {}, n_threads)
     tell("curves")
+    is_wide = len(table.columns) > WIDE
+    groups = list_lines(table) if is_wide else list_groups(table, rough=table.n_rows <= FEW_ROWS)
+    model = _begin(table, objective, list(groups), n_threads)
     _solve(model, 12, tell)
+    if is_wide:
+        _add_columns(model, tell)
     if steps and table.total >= _STEP_ROWS:
         tell("steps")
         _add_steps(model, _STEP_ROUNDS, 6, tell)
     if pairs and len(table.columns) > 1:
-        model.bases = make_pair_bases(table)
         tell("pairs")
+        own = {g.columns[0] for g in model.at.groups if len(g.columns) == 1 and not g.tied}
+        model.bases = make_pair_bases(table, own if is_wide else range(len(table.columns)))
         if _add_pairs(model, tell) and steps and table.total >= _STEP_ROWS:
             _add_steps(model, 2, 5, tell)
         if model.is_few and _add_all_pairs(model):
             tell("all pairs")
             _solve(model, 12, tell)
     return model
+
+
+def _begin(
+    table: BinnedTable, objective: Objective, groups: Sequence[Group], n_threads: int
+) -> Additive:
+    start = objective.start()
+    scores = np.repeat(start[:, None], table.n_rows, axis=1)
+    return Additive(table, objective, Coefficients.begin(groups, start), scores, {}, n_threads)
+
+
+def _add_columns(model: Additive, tell: Stage) -> None:
+    """Give curves to the columns of a wide table that stand out."""
+    groups = list(list_groups(model.table, rough=False))
+    n = len(model.table.columns)
+    for _ in range(_COLUMN_ROUNDS):
+        found = set(find_columns(groups, model.sum_derivatives(), n).tolist())
+        if not found:
+            return
+        chosen = [group for group in groups if group.columns[0] in found]
+        groups = [group for group in groups if group.columns[0] not in found]
+        model.at = model.at.extend(chosen)
+        _solve(model, 6, tell)
 
 
 def _ignore(stage: str) -> None:
@@ -187,9 +226,7 @@ def _solve(model: Additive, rounds: int, tell: Stage) -> None:
 def _add_steps(model: Additive, n_rounds: int, rounds: int, tell: Stage) -> None:
     for _ in range(n_rounds):
         left = _MAX_STEPS - sum(group.kind == "step" for group in model.at.groups)
-        derivatives = model.differentiate()
-        sums = [[model.sum_bins(part) for part in both] for both in derivatives]
-        found = find_steps(model.table, model.at, [s[0] for s in sums], [s[1] for s in sums])
+        found = find_steps(model.table, model.at, model.sum_derivatives())
         if not found[:left]:
             return
         model.at = model.at.extend(found[:left])
@@ -217,6 +254,8 @@ def _add_pairs(model: Additive, tell: Stage) -> bool:
 
 
 def _add_all_pairs(model: Additive) -> bool:
+    if len(model.bases) < 2:
+        return False
     importance = model.importance()
     least = _HEREDITY if model.n_outputs == 1 else 1e3
     weight = importance + least * importance[list(model.bases)].mean() + 1e-6

@@ -6,15 +6,15 @@ variances of all groups are on one scale: that of a curve's contribution to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from newron.engine.binning import BinnedTable, Bins, LevelBins, NumberBins
 from newron.model.arithmetic import Floats
 
-__all__ = ["Group", "PairBasis", "list_groups", "make_pair_bases", "standardize"]
+__all__ = ["Group", "PairBasis", "list_groups", "list_lines", "make_pair_bases", "standardize"]
 
 _SMOOTH, _ROUGH = 8, 8  # leading functions of the kernels
 _PAIR_FUNCTIONS = 4  # of a column in a pair
@@ -36,6 +36,7 @@ class Group:
     basis: Floats
     variance: float = 0.05
     cut: int = 0  # of a step: its first bin
+    tied: bool = False  # whether all groups of its kind have one variance
 
     @property
     def size(self) -> int:
@@ -59,32 +60,47 @@ class PairBasis:
 def list_groups(table: BinnedTable, *, rough: bool) -> Iterator[Group]:
     """Yield the groups of all columns; rough curves are for few rows."""
     for c, bins in enumerate(table.columns):
-        if bins.missing_mass > 0.0 and bins.n_bins:
-            yield Group("missing", (c,), _mark_missing(bins))
+        yield from _list_marks(c, bins)
         if isinstance(bins, NumberBins) and bins.n_bins > 1:
             yield from _list_curves(c, bins, rough)
-        elif isinstance(bins, LevelBins):
-            basis = _mark_levels(bins)
-            if basis is not None:
-                yield Group("category", (c,), _with_missing(basis))
+
+
+def list_lines(table: BinnedTable) -> Iterator[Group]:
+    """Yield a straight line for each column of numbers, and the marks of the others, tied."""
+    for c, bins in enumerate(table.columns):
+        for group in _list_marks(c, bins):
+            yield replace(group, tied=True)
+        if isinstance(bins, NumberBins) and bins.n_bins > 1:
+            line = standardize(_make_linear(bins).sum(axis=1), bins.fraction)
+            yield Group("line", (c,), _with_missing(line[:, None]), 0.01, tied=True)
+
+
+def _list_marks(c: int, bins: Bins) -> Iterator[Group]:
+    """Yield the groups of missing values and of categories."""
+    if bins.missing_mass > 0.0 and bins.n_bins:
+        yield Group("missing", (c,), _mark_missing(bins))
+    if isinstance(bins, LevelBins):
+        basis = _mark_levels(bins)
+        if basis is not None:
+            yield Group("category", (c,), _with_missing(basis))
 
 
 def _list_curves(c: int, bins: NumberBins, rough: bool) -> Iterator[Group]:
     yield Group("linear", (c,), _with_missing(_make_linear(bins)))
     if bins.n_bins < 3:
         return
-    smooth = _make_smooth(bins)
-    if smooth.shape[1]:
-        yield Group("smooth", (c,), _with_missing(smooth))
+    basis = _make_smooth(bins)
+    if basis.shape[1]:
+        yield Group("smooth", (c,), _with_missing(basis))
     if rough:
         basis = _find_leading(_linear_kernel, _place_bins(bins)[1], bins.fraction, _ROUGH)
         if basis.shape[1]:
             yield Group("rough", (c,), _with_missing(basis), 0.015)
 
 
-def make_pair_bases(table: BinnedTable) -> dict[int, PairBasis]:
-    """Return the functions of each column that pairs are products of, but of constants."""
-    bases = {c: _make_pair_basis(bins) for c, bins in enumerate(table.columns)}
+def make_pair_bases(table: BinnedTable, columns: Iterable[int]) -> dict[int, PairBasis]:
+    """Return the functions of columns that pairs are products of, but of constants."""
+    bases = {c: _make_pair_basis(table.columns[c]) for c in columns}
     return {c: basis for c, basis in bases.items() if basis is not None}
 
 

@@ -24,7 +24,8 @@ from newron.model.arithmetic import Floats
 __all__ = ["Compression", "compress"]
 
 _MAX_FUNCTIONS = 6  # of one curve
-_MAX_NEURONS = 3  # of one surface
+_MAX_LINES = 100  # of the columns of a wide table that have no curve of their own
+_MAX_NEURONS = 8  # of one surface
 _NOTHING = 0.02  # nats, below which a curve is left out
 _RIDGE = 0.02
 _FLOOR = 0.03  # curvature of a row that is sure: new rows may not be
@@ -73,13 +74,22 @@ class _Compressor:
         self._add_steps()
         for surface in list_surfaces(self.model, self.output, self.total_curvature):
             self._add_neurons(surface)
-        for c, bins in enumerate(self.columns):
-            self._add_curve(c, bins)
+        for c in self._choose_columns():
+            self._add_curve(c, self.columns[c])
         for parts in self.levels.values():
             function, constant = make_levels(parts)
             self.network.functions.append(function)
             self.network.constant += constant
         return self.network
+
+    def _choose_columns(self) -> list[int]:
+        """Return the columns whose curves are written: of very many lines the steepest."""
+        groups = [group for group in self.model.at.groups if len(group.columns) == 1]
+        own = {group.columns[0] for group in groups if not group.tied}
+        weak = [c for c in range(len(self.columns)) if c not in own]
+        size = {c: float(np.sum(self.columns[c].mass * self.curves[c] ** 2)) for c in weak}
+        kept = sorted(weak, key=lambda c: (-size[c], c))[:_MAX_LINES]
+        return sorted(own | set(kept))
 
     def _add_steps(self) -> None:
         """Write steps as functions; where values are missing the curve takes their part."""
@@ -117,7 +127,8 @@ class _Compressor:
         if not np.any(curve):
             return
         mean = float(curvature @ curve / max(curvature.sum(), 1e-300))
-        if 0.5 * float(curvature @ (curve - mean) ** 2) < _NOTHING:
+        nats = 0.5 * float(curvature @ (curve - mean) ** 2)
+        if nats + self.model.penalty(c, self.output) < _NOTHING:
             self.network.constant += mean
             return
         if isinstance(bins, LevelBins):
@@ -140,7 +151,10 @@ class _Compressor:
     ) -> tuple[list[Function], float]:
         scales = self.scales[c]
         mass = curvature[:-1] + _FLOOR * bins.mass[:-1] + 1e-3 * curvature.sum() / bins.n_bins
-        tolerance = max(self.settings.tolerance * self.model.effective(c, self.output), _NOTHING)
+        mean = float(curvature[:-1] @ curve / max(float(curvature[:-1].sum()), 1e-300))
+        nats = 0.5 * float(curvature[:-1] @ (curve - mean) ** 2)
+        uncertainty = self.settings.tolerance * self.model.effective(c, self.output)
+        tolerance = max(uncertainty, min(_NOTHING, 0.3 * nats))
         places = np.stack([scale.bins for scale in scales])
         if len(curve) > _MAX_PLACES:
             places, curve, mass = _join_bins(places, curve, mass)

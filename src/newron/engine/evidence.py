@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -83,15 +84,24 @@ class Coefficients:
         groups = [group for group, is_kept in zip(self.groups, mask, strict=True) if is_kept]
         return Coefficients(groups, self.values[kept], self.variance[mask], self.effective[mask])
 
-    @property
+    @cached_property
     def slices(self) -> list[slice]:
         """Where each group's coefficients lie."""
         return find_slices(self.groups)
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.intp]:
         """How many coefficients each group has."""
         return np.array([group.size for group in self.groups], np.intp)
+
+    @cached_property
+    def by_column(self) -> dict[int, list[int]]:
+        """The places of the groups of each single column."""
+        out: dict[int, list[int]] = {}
+        for g, group in enumerate(self.groups):
+            if len(group.columns) == 1:
+                out.setdefault(group.columns[0], []).append(g)
+        return out
 
     def sum_groups(self, values: Floats) -> Floats:
         """Return the sum over each group of a value of every coefficient."""
@@ -275,10 +285,12 @@ def _update_variances(at: Coefficients, pull: float) -> float:
     squares = at.sum_groups((at.values**2).sum(axis=1))
     used = at.effective.sum(axis=1)
     pooled = _pool(at, squares, used)
-    wanted = np.clip((squares + pull * pooled) / (used + pull), _SMALLEST, _LARGEST)
+    wanted = _tie(at, squares, used, (squares + pull * pooled) / (used + pull))
+    wanted = np.clip(wanted, _SMALLEST, _LARGEST)
     change = np.log(wanted / at.variance)
     at.variance = at.variance * np.exp(np.clip(_FASTER * change, -_FARTHEST, _FARTHEST))
-    return float(np.max(np.abs(change) * (used > 0.05), initial=0.0))
+    matters = (used > 0.05) | np.array([group.tied for group in at.groups])
+    return float(np.max(np.abs(change) * matters, initial=0.0))
 
 
 def _pool(at: Coefficients, squares: Floats, used: Floats) -> Floats:
@@ -291,3 +303,13 @@ def _pool(at: Coefficients, squares: Floats, used: Floats) -> Floats:
         logarithm = float(np.log(at.variance[mine]) @ used[mine] / used[mine].sum())
         pooled[mine] = min(total, _PULL * float(np.exp(logarithm)))
     return pooled
+
+
+def _tie(at: Coefficients, squares: Floats, used: Floats, wanted: Floats) -> Floats:
+    """Return the variances with those of tied groups equal."""
+    out = wanted.copy()
+    kinds = np.array([group.kind if group.tied else "" for group in at.groups])
+    for kind in set(kinds.tolist()) - {""}:
+        mine = kinds == kind
+        out[mine] = squares[mine].sum() / used[mine].sum()
+    return out

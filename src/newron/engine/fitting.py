@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from newron.engine.additive import Additive, fit_additive
@@ -15,6 +16,7 @@ from newron.engine.binning import BinnedTable, Bins, NumberBins, bin_table
 from newron.engine.compression import Compression, compress
 from newron.engine.network import Network
 from newron.engine.objective import make_objective
+from newron.engine.refitting import refit_weights
 from newron.engine.scales import make_scales
 from newron.model.arithmetic import Floats
 from newron.model.frame import Field
@@ -64,6 +66,8 @@ class EngineFit:
     output: Output
     target_shift: Floats
     target_scale: Floats
+    rows: Floats  # some of the training rows, and where they are
+    index: NDArray[np.intp]
 
     def compress(self, settings: Compression) -> Model:
         """Return the model of other tolerances."""
@@ -74,7 +78,19 @@ class EngineFit:
                 networks, self.target_shift, self.target_scale, strict=True
             )
         ]
-        return assemble(scaled, self.schema, self.output)
+        made = assemble(scaled, self.schema, self.output)
+        scores = self.additive.scores[:, self.index] * self.target_scale[:, None]
+        curvature = [
+            self.additive.objective.differentiate(self.additive.scores, k)[1][self.index]
+            for k in range(len(networks))
+        ]
+        return refit_weights(
+            made,
+            self.rows,
+            scores + self.target_shift[:, None],
+            np.stack(curvature) / self.target_scale[:, None] ** 2,
+            self.additive.directions,
+        )
 
 
 def fit(
@@ -122,7 +138,12 @@ def fit(
             stage=options.progress,
         )
         schema = _describe_columns(fields, table, X)
-        made = EngineFit(Model.__new__(Model), additive, schema, output, shift, scale)
+        index = np.arange(len(X))
+        if len(X) > 12000:
+            index = np.sort(np.random.default_rng(4).choice(len(X), 12000, replace=False))
+        made = EngineFit(
+            Model.__new__(Model), additive, schema, output, shift, scale, X[index], index
+        )
         settings = Compression(options.tolerance, options.processing != "sigmoid")
         return replace(made, model=made.compress(settings))
 
@@ -175,7 +196,7 @@ def _scale_network(network: Network, shift: float, scale: float) -> Network:
 
 def _describe_columns(fields: Sequence[Field], table: BinnedTable, X: Floats) -> Schema:
     bins = {bins.source: bins for bins in table.columns}
-    gaps = np.isnan(X).any(axis=0).tolist()
+    gaps = [bool(np.isnan(column).any()) for column in X.T]
     columns = [
         _describe_column(field, bins[source], gaps[source]) for source, field in enumerate(fields)
     ]

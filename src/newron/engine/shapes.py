@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from newron.engine.additive import Additive
 from newron.engine.design import average_levels, coarsen
@@ -89,29 +90,23 @@ class _LevelMass:
 def _split_all(
     model: Additive, mass: _LevelMass, values: Floats, effective: float
 ) -> Iterator[tuple[Pair, _Part]]:
-    """Yield each pair's part of the group of all pairs."""
+    """Yield the largest pairs' parts of the group of all pairs."""
     surfaces = model.surfaces
     assert surfaces is not None  # noqa: S101 - the group is made of them
-    product = surfaces.combine(values)
-    functions = [
-        mass.average(c, part) for c, part in zip(surfaces.columns, surfaces.parts, strict=True)
-    ]
-    begin = surfaces.begin
-    blocks = {
-        (x, z): product[begin[x] : begin[x + 1], begin[z] : begin[z + 1]]
-        for x in range(len(functions))
-        for z in range(x + 1, len(functions))
-    }
-    inner = [(f.T * mass.mass[c]) @ f for c, f in zip(surfaces.columns, functions, strict=True)]
-    variance = {
-        (x, z): float(np.sum((inner[x] @ block @ inner[z]) * block))
-        for (x, z), block in blocks.items()
-    }
-    total = max(sum(variance.values()), 1e-300)
-    for (x, z), block in blocks.items():
-        pair = (surfaces.columns[x], surfaces.columns[z])
-        part = effective * variance[x, z] / total
-        yield pair, _Part(functions[x], block, functions[z], part)
+    product, begin, columns = surfaces.combine(values), surfaces.begin, surfaces.columns
+    functions = [mass.average(c, part) for c, part in zip(columns, surfaces.parts, strict=True)]
+    inner = block_diag(*((f.T * mass.mass[c]) @ f for c, f in zip(columns, functions, strict=True)))
+    shares = (inner @ product @ inner) * product
+    variance = np.triu(np.add.reduceat(np.add.reduceat(shares, begin[:-1], 0), begin[:-1], 1), 1)
+    total = max(float(variance.sum()), 1e-300)
+    most = 2 * _PAIRS_PER_COLUMN * len(model.table.columns)
+    order = np.argsort(-variance, axis=None, kind="stable")[:most]
+    for a, b in zip(*np.unravel_index(order, variance.shape), strict=True):
+        if not variance[a, b] > 0.0:
+            return
+        block = product[begin[a] : begin[a + 1], begin[b] : begin[b + 1]]
+        part = effective * float(variance[a, b]) / total
+        yield (columns[a], columns[b]), _Part(functions[a], block, functions[b], part)
 
 
 def _read_pair(

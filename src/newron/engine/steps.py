@@ -20,12 +20,11 @@ _LEAST_CURVATURE = 3.0
 
 
 def find_steps(
-    table: BinnedTable, at: Coefficients, gradients: Sequence[Floats], curvatures: Sequence[Floats]
+    table: BinnedTable, at: Coefficients, sums: Sequence[tuple[Floats, Floats]]
 ) -> list[Group]:
     """Return the best step of each column where it lowers the loss enough, best first.
 
-    ``gradients`` and ``curvatures`` are summed over bins, one array (columns, 256) for each
-    output.
+    ``sums`` are gradient and curvature summed over bins, (columns, 256), for each output.
     """
     found: list[tuple[float, int, int]] = []
     for c, bins in enumerate(table.columns):
@@ -33,10 +32,10 @@ def find_steps(
             continue
         own = _list_functions(c, bins, at)
         gain = np.zeros(bins.n_bins)
-        for gradient, curvature in zip(gradients, curvatures, strict=True):
+        for gradient, curvature in sums:
             gain += _measure_gain(gradient[c], curvature[c], own)
         cut = int(np.argmax(gain))
-        least = np.log(bins.n_bins) + _GAIN + 0.5 * (len(gradients) - 1)
+        least = np.log(bins.n_bins) + _GAIN + 0.5 * (len(sums) - 1)
         if gain[cut] > least:
             found.append((float(gain[cut]), c, cut))
     found.sort(key=lambda step: (-step[0], step[1]))
@@ -51,10 +50,9 @@ def find_steps(
 def _list_functions(c: int, bins: NumberBins, at: Coefficients) -> tuple[Floats, Floats]:
     """Return the column's own functions by bin, with a constant, and their precisions."""
     functions, precision = [np.ones((bins.n_bins, 1))], [np.array([1e-3])]
-    for group, variance in zip(at.groups, at.variance, strict=True):
-        if group.columns == (c,):
-            functions.append(group.basis[:-1])
-            precision.append(np.full(group.size, 1.0 / variance))
+    for g in at.by_column.get(c, []):
+        functions.append(at.groups[g].basis[:-1])
+        precision.append(np.full(at.groups[g].size, 1.0 / at.variance[g]))
     return np.concatenate(functions, axis=1), np.concatenate(precision)
 
 

@@ -1,0 +1,52 @@
+"""Wide tables: straight lines of all columns, and curves of those that stand out.
+
+On a table of very many columns, those that look best by chance would be taken for true ones.
+So all columns share the prior variance of their straight lines, and only a column with more
+evidence than chance would find among so many has curves of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.engine.basis import Group
+from newron.model.arithmetic import Floats
+
+__all__ = ["WIDE", "Sums", "find_columns"]
+
+WIDE = 150  # columns, beyond which a table is wide
+_GAIN = 3.0  # of the evidence, beyond the logarithm of the number of columns
+_MAX_COLUMNS = 40  # that are found at a time
+_LEAST_PART = 0.1  # of the best column's gain
+_VARIANCES = 10.0 ** np.arange(-3.0, 1.1, 0.5)
+
+Sums = Sequence[tuple[Floats, Floats]]  # of gradient and curvature over bins, for each output
+
+
+def find_columns(groups: Sequence[Group], sums: Sums, n_columns: int) -> NDArray[np.intp]:
+    """Return the columns whose groups have more evidence than chance, in order."""
+    by_column: dict[int, list[Floats]] = {}
+    for group in groups:
+        by_column.setdefault(group.columns[0], []).append(group.basis)
+    gain = np.zeros(n_columns)
+    for c, bases in by_column.items():
+        functions = np.concatenate(bases, axis=1)
+        size = len(functions)
+        gain[c] = sum(_measure(functions, g[c, :size], w[c, :size]) for g, w in sums)
+    least = max(np.log(n_columns) + _GAIN, _LEAST_PART * float(gain.max()))
+    best = np.argsort(-gain, kind="stable")[:_MAX_COLUMNS]
+    return np.sort(best[gain[best] > least])
+
+
+def _measure(functions: Floats, gradient: Floats, curvature: Floats) -> float:
+    """Return the evidence of functions of one column, were they added alone."""
+    curvature = np.maximum(curvature, 0.0)
+    centered = functions - curvature @ functions / max(float(curvature.sum()), 1e-300)
+    values, vectors = np.linalg.eigh((centered.T * curvature) @ centered)
+    values = np.maximum(values, 0.0)[:, None]
+    along = ((gradient @ centered) @ vectors)[:, None] ** 2
+    evidence = 0.5 * (along / (values + 1.0 / _VARIANCES) - np.log1p(values * _VARIANCES))
+    return float(evidence.sum(axis=0).max())
