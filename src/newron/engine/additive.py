@@ -259,7 +259,7 @@ def _add_all_pairs(model: Additive) -> bool:
     importance = model.importance()
     least = _HEREDITY if model.n_outputs == 1 else 1e3
     weight = importance + least * importance[list(model.bases)].mean() + 1e-6
-    made = make_all_pairs(model.bases, model.table.codes, weight)
+    made = make_all_pairs(model.bases, model.table.codes, model.table.weight, weight)
     if made is None:
         return False
     model.surfaces, group = made

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from newron import _core
 from newron.model.arithmetic import Floats
-from newron.model.frame import Field
+from newron.tables.field import Field
 
 __all__ = [
     "MAX_BINS",
@@ -119,10 +119,14 @@ class BinnedTable:
 
 
 def bin_table(
-    X: Floats, weight: Floats, fields: Sequence[Field], *, n_threads: int = 1
+    X: Floats, weight: Floats, fields: Sequence[Field], *, fine: bool = False, n_threads: int = 1
 ) -> BinnedTable:
-    """Learn the bins of a table and give its rows as codes."""
-    max_bins = _FEW_BINS if weight.sum() < _FEW_ROWS else MAX_BINS
+    """Learn the bins of a table and return its rows as codes.
+
+    On few rows there are fewer bins, unless they shall be ``fine``: targets without noise
+    can tell values within a bin apart.
+    """
+    max_bins = MAX_BINS if fine or weight.sum() >= _FEW_ROWS else _FEW_BINS
     columns = list(_learn_columns(X, weight, fields, max_bins))
     codes = bin_rows(columns, X, n_threads=n_threads)
     measured = _measure_columns(columns, codes, X, weight, n_threads)
@@ -130,7 +134,7 @@ def bin_table(
 
 
 def bin_rows(columns: Sequence[Bins], X: Floats, *, n_threads: int = 1) -> Codes:
-    """Give rows as codes, of shape (columns of codes, rows)."""
+    """Return rows as codes, of shape (columns of codes, rows)."""
     codes = np.zeros((len(columns), len(X)), np.uint8)
     _core.bin_rows(X, *_join_edges(columns), codes, n_threads)
     for c, bins in enumerate(columns):
@@ -170,7 +174,7 @@ def _learn_columns(
 
 
 def _learn_levels(source: int, x: Floats, weight: Floats, n_levels: int) -> Iterator[Bins]:
-    """Give the frequent levels a bin each, the rarest one bin together."""
+    """Yield bins: a bin for each frequent level, the rarest one bin together."""
     there = ~np.isnan(x)
     mass = np.bincount(x[there].astype(np.intp), weight[there], minlength=n_levels)
     order = np.argsort(-mass, kind="stable")
@@ -187,7 +191,7 @@ def _learn_levels(source: int, x: Floats, weight: Floats, n_levels: int) -> Iter
 
 
 def _find_edges(x: Floats, weight: Floats, max_bins: int) -> Floats:
-    """Give edges between bins of about equal sums of square roots of frequencies.
+    """Return edges between bins of about equal sums of square roots of frequencies.
 
     Rare values, such as the few large ones of a skewed column, so keep more bins than
     quantiles would leave them.

@@ -19,10 +19,10 @@ from newron.engine.objective import make_objective
 from newron.engine.refitting import refit_weights
 from newron.engine.scales import make_scales
 from newron.model.arithmetic import Floats
-from newron.model.frame import Field
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.schema import Column, Schema
+from newron.tables.field import Field
 
 __all__ = ["EngineFit", "Options", "fit"]
 
@@ -125,9 +125,13 @@ def fit(
     options = Options() if options is None else options
     X = np.ascontiguousarray(X, np.float64)
     y = np.asarray(y, np.float64).reshape(len(X), -1)
+    if weight is not None and np.any(weight == 0.0):
+        there = np.flatnonzero(weight)
+        X, y, weight = X[there], y[there], weight[there]
     row_weight = _weigh(y, output, weight, class_weight)
     with _blas().limit(limits=1):
-        table = bin_table(X, row_weight, fields, n_threads=options.n_threads)
+        fine = not isinstance(output, Classes)
+        table = bin_table(X, row_weight, fields, fine=fine, n_threads=options.n_threads)
         shift, scale = _scale_targets(y, row_weight, output)
         objective = make_objective(output, (y - shift) / scale, row_weight)
         additive = fit_additive(

@@ -48,7 +48,7 @@ class AllPairs:
 
 
 def make_all_pairs(
-    bases: Mapping[int, PairBasis], codes: Codes, importance: Floats
+    bases: Mapping[int, PairBasis], codes: Codes, weight: Floats, importance: Floats
 ) -> tuple[AllPairs, Group] | None:
     """Return the group of all pairs, or None where no two columns vary.
 
@@ -57,18 +57,20 @@ def make_all_pairs(
     columns = sorted(bases)
     if len(columns) < 2:
         return None
-    weight = (importance / importance[columns].mean()) ** 0.25
-    parts = [_weigh(bases[c], float(weight[c])) for c in columns]
+    size = (importance / importance[columns].mean()) ** 0.25
+    parts = [_weigh(bases[c], float(size[c])) for c in columns]
     begin = np.cumsum([0, *(part.shape[1] for part in parts)]).tolist()
     rows = _join(columns, parts, codes)
+    mass = weight / weight.sum()
+    root = np.sqrt(mass)[:, None]
     kernel = _make_kernel(rows, rows, begin)
-    values, vectors = _find_leading(kernel)
+    inner = root * kernel * root.T
+    values, vectors = _find_leading(inner)
     if not len(values):
         return None
-    total = float(np.trace(kernel)) / len(rows)
-    functions = vectors * np.sqrt(values / total)
-    mean = functions.mean(axis=0)
-    dual = vectors / np.sqrt(values * total)
+    dual = root * vectors / np.sqrt(values * float(np.trace(inner)))
+    functions = kernel @ dual
+    mean = mass @ functions
     group = Group("all", (), functions - mean)
     return AllPairs(columns, parts, begin, rows, dual, mean), group
 
