@@ -9,11 +9,9 @@ from package.public_api import LIST, find_problems, list_names, list_packages, s
 IN_FLUX = {
     "newron.construct",
     "newron.estimators",
-    "newron.figures",
     "newron.model",
     "newron.shapes",
     "newron.explanations",
-    "newron.report",
     "newron.rules",
     "newron.search",
 }

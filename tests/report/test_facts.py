@@ -99,9 +99,9 @@ def test_bad_answers_are_refused():
     with pytest.raises(InputError, match="one class for each of 80 rows"):
         gather(model, X, y[:3])
     amounts, X, y = make_example("amounts")
-    with pytest.raises(InputError, match=r"amounts of shape \(80, 2\), got \(80, 1\)"):
+    with pytest.raises(InputError, match=r"values of shape \(80, 2\), got \(80, 1\)"):
         gather(amounts, X, y[:, 0])
-    with pytest.raises(InputError, match="finite amounts"):
+    with pytest.raises(InputError, match="finite numbers"):
         gather(amounts, X, np.full((80, 2), np.nan))
 
 

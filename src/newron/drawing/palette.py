@@ -112,7 +112,7 @@ _RULES = """
 
 
 def edge_width(influence: float) -> float:
-    """Give the width of a line: twice the width is four times the influence."""
+    """Return the width of a line: twice the width is four times the influence."""
     share = math.sqrt(min(max(influence, 0.0), 1.0))
     return round(_THINNEST + (_THICKEST - _THINNEST) * share, 2)
 

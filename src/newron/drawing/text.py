@@ -73,7 +73,7 @@ _ZERO = frozenset(_JOINERS + _DIRECTIONS)
 
 
 def measure(text: str, size: float, *, bold: bool = False) -> float:
-    """Give the width of a text in pixels; of unusual characters at least that."""
+    """Return the width of a text in pixels; of unusual characters at least that."""
     widths = _BOLD_WIDTHS if bold else _WIDTHS
     return sum(widths.get(c) or _guess_width(c) for c in text) * size / 1000.0
 
@@ -87,7 +87,7 @@ def _guess_width(character: str) -> int:
 
 
 def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """Give the text, cut with an ellipsis so that it takes at most ``room`` pixels.
+    """Return the text, cut with an ellipsis so that it takes at most ``room`` pixels.
 
     Examples
     --------
@@ -108,11 +108,11 @@ def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
     return f"{kept}{_PDI if kept.count(_FSI) > kept.count(_PDI) else ''}…"
 
 
-def split(text: str, room: float, size: float, *, most: int = 2) -> list[str]:
-    """Give the text on at most ``most`` lines, the last with an ellipsis if need be."""
+def split(text: str, room: float, size: float, *, limit: int = 2) -> list[str]:
+    """Return the text on at most ``limit`` lines, the last with an ellipsis if need be."""
     lines: list[str] = []
     words = text.split(" ")
-    while words and len(lines) < most - 1:
+    while words and len(lines) < limit - 1:
         line = words.pop(0)
         while words and measure(f"{line} {words[0]}", size) <= room:
             line = f"{line} {words.pop(0)}"

@@ -64,29 +64,29 @@ def is_count(layer: Layer) -> bool:
     return crisp and plain and layer.alpha is None and layer.centre is None
 
 
-def caption_condition(asked: FunctionCondition, column: Column) -> str:
+def caption_condition(condition: FunctionCondition, column: Column) -> str:
     """Return what a crisp function asks of a column, without its name."""
-    assert asked.condition is not None  # noqa: S101 - it reads a column
-    text = clean(asked.condition.format(column, named=False))
+    assert condition.condition is not None  # noqa: S101 - it reads a column
+    text = clean(condition.condition.format(column, named=False))
     return text if column.categories else _HYPHEN.sub("−", text)
 
 
-def caption_count(asked: FunctionCondition, shape: Shape, *, counts: bool, rises: bool) -> str:
+def caption_count(condition: FunctionCondition, shape: Shape, *, counts: bool, rises: bool) -> str:
     """Return what a crisp function asks of a neuron, without its name."""
-    if asked.counted is None or not counts:
+    if condition.counted is None or not counts:
         return f"{'≥' if rises else '≤'} {format_threshold(shape.threshold or 0.0)}"
-    if asked.counted == 1:
-        return "does not hold" if asked.negated else "holds"
-    if asked.limit is None:
-        return asked.text
-    return f"{'≤' if asked.at_most else '≥'} {format_threshold(asked.limit)}"
+    if condition.counted == 1:
+        return "does not hold" if condition.negated else "holds"
+    if condition.limit is None:
+        return condition.text
+    return f"{'≤' if condition.at_most else '≥'} {format_threshold(condition.limit)}"
 
 
 def caption_joint(marks: Sequence[Mark], readings: Sequence[str], unit: str, *, crisp: bool) -> str:
     """Return what several functions of one input ask, in short."""
     if crisp:
-        told = f"steps at {', '.join(mark.text for mark in marks)}" if marks else "by category"
-        return f"{told} {unit}" if marks and unit else told
+        text = f"steps at {', '.join(mark.text for mark in marks)}" if marks else "by category"
+        return f"{text} {unit}" if marks and unit else text
     return "; ".join(readings)
 
 
@@ -99,10 +99,10 @@ def caption_levels(shape: Shape, labels: tuple[str, ...]) -> str:
     low = [label for label, h in zip(labels, values, strict=True) if h < 0.5]
     if not high or not low:
         return "by category"
-    told = f"in {{{', '.join(high)}}}" if len(high) > 1 else f"= {high[0]}"
+    text = f"in {{{', '.join(high)}}}" if len(high) > 1 else f"= {high[0]}"
     if len(low) == 1 and len(high) > 1:
-        told = f"≠ {low[0]}"
-    return f"{told} or missing" if (shape.missing or 0.0) >= 0.5 else told
+        text = f"≠ {low[0]}"
+    return f"{text} or missing" if (shape.missing or 0.0) >= 0.5 else text
 
 
 def caption_curve(shape: Shape) -> str:

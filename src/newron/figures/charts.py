@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.drawing.palette import LIGHT
 from newron.errors import InputError
-from newron.explanations.importance import Importance, measure_importance
+from newron.explanations.importance import Importance, Kind, measure_importance
 from newron.figures.diagram import Diagram, Function
-from newron.figures.survey import read_diagram
+from newron.figures.diagram_reader import read_diagram
 from newron.formatting import clean, format_rounded
 from newron.model.model import Model
 from newron.model.output import Classes
@@ -57,6 +57,18 @@ def plot_functions(
     -------
     Axes or array of Axes
         One axes where ``ax`` was one, otherwise an array of one for each input.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> columns = Column("temperature", 35.0, 42.0, unit="°C"), Column("days", 0.0, 9.0)
+    >>> layer = Layer("heaviside", "sum", "identity", 1, [0, 0], [0, 1], [[1.0], [1.0]],
+    ...               [[38.0], [3.0]], alpha=[2.0, 1.0], centre=[2.0])
+    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
+    >>> [ax.get_xlabel() for ax in plot_functions(model)]
+    ['temperature (°C)', 'days']
     """
     network = _get_model(model)
     rows = None if X is None else np.asarray(network.read(X), np.float64)
@@ -79,10 +91,10 @@ def _group_functions(
     for function in diagram.functions:
         if function.signal < len(schema):
             groups.setdefault(function.signal, []).append(function)
-    wanted = sorted(groups) if columns is None else [schema.names.index(n) for n in columns]
-    if not wanted:
+    chosen = sorted(groups) if columns is None else [schema.names.index(n) for n in columns]
+    if not chosen:
         raise InputError("expected a network with a function of an input, got none that matters")
-    return [(schema.columns[i], groups.get(i, [])) for i in wanted]
+    return [(schema.columns[i], groups.get(i, [])) for i in chosen]
 
 
 def _plot_input(ax: Axes, column: Column, functions: Sequence[Function], diagram: Diagram) -> None:
@@ -119,8 +131,8 @@ def _mark_rows(ax: Axes, function: Function) -> None:
     if not places:
         step = (axis.high - axis.low) / len(axis.density)
         places = tuple(axis.low + (k + 0.5) * step for k in range(len(axis.density)))
-    most = max(axis.density) or 1
-    sizes = [60.0 * n / most for n in axis.density]
+    largest = max(axis.density) or 1
+    sizes = [60.0 * n / largest for n in axis.density]
     at = ax.get_xaxis_transform()
     zero, colour = [0.0] * len(places), LIGHT["rug"]
     ax.scatter(places, zero, s=sizes, c=colour, marker="|", transform=at, clip_on=False)
@@ -131,25 +143,52 @@ def plot_importance(
     X: ArrayLike | None = None,
     y: ArrayLike | None = None,
     *,
+    kind: Kind = "permutation",
+    n_repeats: int = 5,
+    random_state: int | np.random.Generator | None = 0,
     max_inputs: int | None = 20,
     ax: Axes | None = None,
-    **settings: Any,
 ) -> Axes:
     """Plot how much each input matters, the most important at the top.
 
     Parameters
     ----------
     importance : Importance, Model or fitted estimator
-        Of a model it is measured on ``X`` and ``y``, with the ``settings`` of
-        :func:`newron.explanations.importance.measure_importance`.
+        Of a model it is measured on ``X`` and ``y``.
+    X : table, optional
+        Rows to measure on; needed unless an ``Importance`` is given.
+    y : array, optional
+        What is true of them.
+    kind, n_repeats, random_state
+        As in :func:`newron.explanations.importance.measure_importance`.
     max_inputs : int or None, default=20
-        How many inputs to plot; the label of the axis says how many are not.
+        How many inputs to plot; the label of the axis names how many are not.
     ax : Axes, optional
+        Where to plot; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> columns = Column("temperature", 35.0, 42.0, unit="°C"), Column("days", 0.0, 9.0)
+    >>> layer = Layer("heaviside", "sum", "identity", 1, [0, 0], [0, 1], [[1.0], [1.0]],
+    ...               [[38.0], [3.0]], alpha=[2.0, 1.0], centre=[2.0])
+    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
+    >>> ax = plot_importance(model, [[39.0, 1], [36.5, 4], [38.5, 0]], kind="drop")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['temperature', 'days']
     """
     if not isinstance(importance, Importance):
         if X is None:
             raise InputError("expected rows X to measure importance on, or an Importance, got none")
-        importance = measure_importance(_get_model(importance), X, y, **settings)
+        importance = measure_importance(
+            _get_model(importance), X, y, kind=kind, n_repeats=n_repeats, random_state=random_state
+        )
     ax = _get_axes(ax)
     shown = importance[:max_inputs] if max_inputs is not None else tuple(importance)
     values = [one.value for one in shown]
@@ -164,13 +203,28 @@ def plot_importance(
 
 
 def plot_tradeoff(path: Any, *, ax: Axes | None = None) -> Axes:
-    """Plot how good networks of fewer conditions are, on rows held out.
+    """Plot how good networks of fewer conditions are, on validation rows.
 
     Parameters
     ----------
     path : PrunePath or pruned estimator
         What ``estimator.prune_path_`` holds.
     ax : Axes, optional
+        Where to plot; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from newron import NewronClassifier
+    >>> X, y = [[k / 10.0, k % 3] for k in range(40)], [0] * 20 + [1] * 20
+    >>> network = NewronClassifier(recipe="grow", max_terms=2, pruning=True, random_state=0)
+    >>> plot_tradeoff(network.fit(X, y)).get_xlabel()
+    'conditions'
     """
     path = getattr(path, "prune_path_", path)
     if path is None or not hasattr(path, "literals"):
@@ -184,7 +238,9 @@ def plot_tradeoff(path: Any, *, ax: Axes | None = None) -> Axes:
     at = path.literals.index(path.chosen)
     ax.plot(sizes[at], score[at], "D", color=LIGHT["red"], markersize=8, label="chosen")
     ax.set_xlabel("conditions")
-    ax.set_ylabel({"accuracy": "share right, on rows held out"}.get(path.metric, "R², held out"))
+    ax.set_ylabel(
+        {"accuracy": "accuracy on validation rows"}.get(path.metric, "R² on validation rows")
+    )
     ax.legend(frameon=False)
     return ax
 
@@ -197,6 +253,21 @@ def plot_training(estimator: Any, *, ax: Axes | None = None) -> Axes:
     estimator : fitted estimator
         Steps are epochs; a grown network has its loss by the number of terms.
     ax : Axes, optional
+        Where to plot; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from newron import NewronClassifier
+    >>> X, y = [[k / 10.0, k % 3] for k in range(40)], [0] * 20 + [1] * 20
+    >>> network = NewronClassifier(recipe="grow", max_terms=2, random_state=0)
+    >>> plot_training(network.fit(X, y)).get_xlabel()
+    'terms'
     """
     curve, path = getattr(estimator, "loss_curve_", None), getattr(estimator, "path_", None)
     if curve is None:
@@ -208,7 +279,7 @@ def plot_training(estimator: Any, *, ax: Axes | None = None) -> Axes:
     else:
         ax.plot(np.arange(len(path.loss)), path.loss, color=LIGHT["blue"], label="training rows")
         held = np.arange(len(path.inner_loss))
-        ax.plot(held, path.inner_loss, "--", color=LIGHT["red"], label="rows held out")
+        ax.plot(held, path.inner_loss, "--", color=LIGHT["red"], label="validation rows")
         ax.set_xlabel("terms")
     ax.set_ylabel("loss")
     ax.legend(frameon=False)
@@ -218,15 +289,34 @@ def plot_training(estimator: Any, *, ax: Axes | None = None) -> Axes:
 def plot_boundary(
     model: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Plot what a network of two inputs says at every place, and where it changes.
+    """Plot what a network of two inputs predicts everywhere, and where that changes.
 
     Parameters
     ----------
     model : Model or fitted estimator
         With two inputs, both numbers.
-    X, y : optional
-        Rows to plot on it, and their classes or amounts.
+    X : table, optional
+        Rows to plot on it.
+    y : array, optional
+        Their classes, told apart by marker and colour.
     ax : Axes, optional
+        Where to plot; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")  # no window
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> columns = Column("temperature", 35.0, 42.0, unit="°C"), Column("days", 0.0, 9.0)
+    >>> layer = Layer("heaviside", "sum", "identity", 1, [0, 0], [0, 1], [[1.0], [1.0]],
+    ...               [[38.0], [3.0]], alpha=[2.0, 1.0], centre=[2.0])
+    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
+    >>> plot_boundary(model, [[39.0, 1], [36.5, 4]], ["ill", "well"]).get_ylabel()
+    'days'
     """
     network = _get_model(model)
     columns = network.schema.columns
@@ -302,7 +392,7 @@ def _is_many(ax: Any) -> bool:
 
 
 def _prepare_axes(ax: Any, n: int) -> NDArray[Any]:
-    """Give n axes: the given ones, or those of a new figure."""
+    """Return n axes: the given ones, or those of a new figure."""
     if ax is not None:
         given = np.array(list(ax) if _is_many(ax) else [ax], dtype=object).ravel()
         if len(given) != n:
@@ -338,9 +428,9 @@ def _import_pyplot() -> Any:
     return plt
 
 
-def _wrap(text: str, width: int, most: int) -> str:
-    """Give a text on a few short lines."""
-    lines = textwrap.wrap(clean(text), width, max_lines=most, placeholder="…")
+def _wrap(text: str, width: int, limit: int) -> str:
+    """Return a text on a few short lines."""
+    lines = textwrap.wrap(clean(text), width, max_lines=limit, placeholder="…")
     return _escape("\n".join(lines))
 
 

@@ -25,14 +25,14 @@ _POINTS, _PIXELS = 0.75, 96.0  # points of a pixel, pixels of an inch
 
 
 def resolve_colours(svg: str) -> str:
-    """Give the SVG with plain colours: those of its theme, light where it follows the reader."""
+    """Return the SVG with plain colours: those of its theme, light where it follows the reader."""
     dark = 'class="nw nw-dark"' in svg.partition(">")[0]
     colours = DARK if dark else LIGHT
     return _VARIABLE.sub(lambda found: colours[found[1]], _MEDIA.sub("", svg))
 
 
 def fit_fonts(svg: str, labels: Sequence[Label], families: Sequence[str]) -> str:
-    """Give the SVG for the fonts that there are.
+    """Return the SVG for the fonts that there are.
 
     Where none is as wide as the labels were counted, another is squeezed into their widths.
     """

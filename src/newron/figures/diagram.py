@@ -1,7 +1,7 @@
-"""What a figure tells: functions, neurons and axes, what is folded and what is left out.
+"""What a figure shows: functions, neurons and axes, what is folded and what is left out.
 
-Here are the parts; :mod:`newron.figures.survey` reads them from a model, and layouts say where
-they are drawn. Numbers of layers and neurons go from 1 on, functions are numbered in their
+Here are the parts; :mod:`newron.figures.diagram_reader` reads them from a model, and layouts
+place them. Numbers of layers and neurons go from 1 on, functions are numbered in their
 layer from 0 on, as in :class:`newron.shapes.Shape`.
 """
 
@@ -275,7 +275,7 @@ class Diagram:
         return len(self.model.schema) + before + neuron.number - 1
 
     def fold(self, choose: Callable[[Neuron], Iterable[Function]]) -> Diagram:
-        """Give the diagram with fewer functions: of each neuron those that are chosen."""
+        """Return the diagram with fewer functions: of each neuron those that are chosen."""
         return replace(
             self,
             layers=tuple(tuple(_fold(neuron, choose) for neuron in layer) for layer in self.layers),

@@ -19,11 +19,11 @@ from newron.explanations.row import read_row
 from newron.figures.annotations import describe, make_subtitle
 from newron.figures.card import lay_card
 from newron.figures.diagram import Diagram
+from newron.figures.diagram_reader import read_diagram
 from newron.figures.folded import choose_strongest, lay_folded
-from newron.figures.joining import count_points, join_inputs, tell_points
+from newron.figures.joining import join_inputs, make_point_model, use_points
 from newron.figures.layered import lay_layers
 from newron.figures.narrow import lay_narrow, lay_narrow_card
-from newron.figures.survey import read_diagram
 from newron.formatting import clean
 from newron.model.model import Model
 from newron.rules.scorecard import ScoreCard
@@ -145,12 +145,12 @@ def compose(
     _check("layout", layout, _LAYOUTS)
     if max_inputs is not None and max_inputs < 1:
         raise InputError(f"max_inputs: expected at least 1 or None, got {max_inputs}")
-    network = count_points(model) if isinstance(model, ScoreCard) else model
+    network = make_point_model(model) if isinstance(model, ScoreCard) else model
     rows = None if X is None else np.asarray(network.read(X), np.float64)
     one = None if row is None else read_row(network, row)
     diagram = read_diagram(network, rows, one, title=title, max_inputs=max_inputs)
     if isinstance(model, ScoreCard):
-        diagram = tell_points(diagram, float(model.unit))
+        diagram = use_points(diagram, float(model.unit))
     chosen = _choose_layout(diagram, layout)
     if chosen == "folded":
         diagram = choose_strongest(diagram)
@@ -203,7 +203,15 @@ class Figure:
         How many functions have a plot, how many are only counted because others matter
         more, and how many do not matter over the observed range. Together they are all.
     labels : tuple of Label
-        All texts, with their places.
+        All texts, with their positions.
+
+    Examples
+    --------
+    >>> from newron.model import Classes, Column, Layer, Model, Schema
+    >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[38.0]])
+    >>> model = Model(Schema((Column("t", 35.0, 42.0),)), [layer], Classes(("well", "ill")))
+    >>> model.plot().svg.startswith("<svg")
+    True
     """
 
     svg: str = field(repr=False)
@@ -224,8 +232,14 @@ class Figure:
         Parameters
         ----------
         path : str or path-like
+            Where to; the suffix decides.
         scale : float, default=2.0
             Pixels of a PNG for each pixel of the figure.
+
+        Raises
+        ------
+        InputError
+            If the suffix is another, or Typst is not installed for PNG and PDF.
         """
         suffix = Path(path).suffix.lower()
         if suffix not in _SUFFIXES:

@@ -51,18 +51,18 @@ def choose_strongest(diagram: Diagram) -> Diagram:
     kept = {neuron.key for layer in hidden for neuron in _choose_neurons(diagram, layer)}
     signals = {diagram.find_signal(n) for layer in hidden for n in layer if n.key not in kept}
     last, beside = len(diagram.model.layers), _is_beside(diagram)
-    most = _BESIDE if beside else _SECTION
+    limit = _BESIDE if beside else _SECTION
 
     def choose(neuron: Neuron) -> list[Function]:
         if neuron.layer < last and neuron.key not in kept:
             return []
         known = [f for f in neuron.functions if f.signal not in signals]
         if neuron.layer < last:
-            return _sort(known)[:most]
+            return _sort(known)[:limit]
         if not beside:
-            return _sort(known)[: most * (_MAX_LINES if len(diagram.outputs) <= 2 else 1)]
+            return _sort(known)[: limit * (_MAX_LINES if len(diagram.outputs) <= 2 else 1)]
         direct = [f for f in known if f.signal in diagram.inputs]
-        return [f for f in known if f not in direct] + _sort(direct)[: most * _MAX_LINES]
+        return [f for f in known if f not in direct] + _sort(direct)[: limit * _MAX_LINES]
 
     return diagram.fold(choose)
 

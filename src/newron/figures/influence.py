@@ -29,14 +29,14 @@ _BLOCK = 65536  # rows that are evaluated at once
 
 
 def trace_neurons(model: Model, rows: Floats) -> Floats:
-    """Give the values of all neurons, layer by layer, of shape (rows, neurons)."""
+    """Return the values of all neurons, layer by layer, of shape (rows, neurons)."""
     layers = model.layers
     found = [evaluate(model.schema, layers[: k + 1], rows) for k in range(len(layers))]
     return np.concatenate(found, axis=1)
 
 
 def measure_influence(model: Model, rows: Floats) -> list[Floats]:
-    """Give the influence of every function on some rows, an array for each layer.
+    """Return the influence of every function on some rows, an array for each layer.
 
     For classes that is the share of rows whose class changes when the function is held
     constant: a step at its more frequent value, any other function at its mean. For amounts
@@ -56,7 +56,7 @@ def measure_influence(model: Model, rows: Floats) -> list[Floats]:
 
 
 def measure_together(model: Model, rows: Floats, edges: Sequence[int]) -> float:
-    """Give the influence of some functions of one neuron of the last layer, held together."""
+    """Return the influence of some functions of one neuron of the last layer, held together."""
     layer, h = model.layers[-1], open_layers(model)(rows)[-1]
     before = model.score_rows(rows)
     after = np.array(before)
@@ -65,7 +65,7 @@ def measure_together(model: Model, rows: Floats, edges: Sequence[int]) -> float:
 
 
 def _cut_model(model: Model, k: int) -> Model | None:
-    """Give the layers after layer k as a model of all signals before; None after the last."""
+    """Return the layers after layer k as a model of all signals before; None after the last."""
     if k == len(model.layers) - 1:
         return None
     n_neurons = sum(layer.n_neurons for layer in model.layers[: k + 1])
@@ -80,7 +80,7 @@ def _cut_model(model: Model, k: int) -> Model | None:
 
 
 def _hold(layer: Layer, h: Floats, held: Sequence[int]) -> Floats:
-    """Give the value of a neuron when some of its functions are held constant."""
+    """Return the value of a neuron when some of its functions are held constant."""
     j = int(layer.target[held[0]])
     edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
     total: Floats | None = None
@@ -111,7 +111,7 @@ def _compare(
     places: NDArray[np.integer],
     held: Sequence[Floats],
 ) -> Floats:
-    """Give how much the scores change with each of the held neurons in its place."""
+    """Return how much the scores change with each of the held neurons in its place."""
     n_rows, n = len(before), len(held)
     found = np.zeros(n)
     step = max(_BLOCK // max(n_rows, 1), 1)
@@ -136,7 +136,7 @@ def _measure_change(output: Output, before: Floats, after: Floats) -> float:
 
 
 def estimate_influence(sizes: Sequence[Floats]) -> list[Floats]:
-    """Give a stand-in for the influence where there are no rows.
+    """Return a stand-in for the influence where there are no rows.
 
     It is the range of what a function adds, beside the largest of its layer.
     """

@@ -14,7 +14,7 @@ from newron.model.arithmetic import Floats, sigmoid
 from newron.model.model import Model
 from newron.rules.scorecard import ScoreCard
 
-__all__ = ["count_points", "join_inputs", "tell_points"]
+__all__ = ["join_inputs", "make_point_model", "use_points"]
 
 
 def join_inputs(diagram: Diagram) -> Diagram:
@@ -36,8 +36,8 @@ def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Fun
     first = members[0]
     x = np.unique(np.concatenate([member.x for member in members]))
     y = np.sum([np.interp(x, member.x, member.y) for member in members], axis=0)
-    gaps = [member.missing for member in members if member.missing is not None]
-    ends = [0.0, float(y.min()), float(y.max()), sum(gaps)]
+    missing = [member.missing for member in members if member.missing is not None]
+    ends = [0.0, float(y.min()), float(y.max()), sum(missing)]
     marks = sorted({mark for member in members for mark in member.marks}, key=lambda m: m.place)
     influence = max(member.influence for member in members)
     if rows is not None:
@@ -66,25 +66,25 @@ def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Fun
 # ---- points ----
 
 
-def count_points(card: ScoreCard) -> Model:
-    """Give the network that a score card tells, with points for weights: the same decisions."""
-    told = card.rules.to_model()
-    last = told.layers[-1]
+def make_point_model(card: ScoreCard) -> Model:
+    """Return the network that a score card tells, with points for weights: the same decisions."""
+    network = card.rules.to_model()
+    last = network.layers[-1]
     alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
     centre = np.zeros(last.n_neurons) if last.centre is None else last.centre
     unit = float(card.unit)
     points = last.replace(alpha=np.round(alpha / unit, 9), centre=np.round(centre / unit, 9))
-    return Model(told.schema, [*told.layers[:-1], points], told.output)
+    return Model(network.schema, [*network.layers[:-1], points], network.output)
 
 
-def tell_points(diagram: Diagram, unit: float) -> Diagram:
-    """Give the diagram of a network with points for weights, which weigh so much in log odds."""
+def use_points(diagram: Diagram, unit: float) -> Diagram:
+    """Return the diagram of a network with points for weights, which weigh so much in log odds."""
     last = tuple(
         replace(neuron, whole=all(f.whole for f in (*neuron.functions, *neuron.folded)))
         for neuron in diagram.layers[-1]
     )
     outcome = diagram.outcome
     if outcome is not None:
-        share = float(sigmoid(np.array(unit * outcome.scores[0])))
-        outcome = replace(outcome, probabilities=(1.0 - share, share))
+        probability = float(sigmoid(np.array(unit * outcome.scores[0])))
+        outcome = replace(outcome, probabilities=(1.0 - probability, probability))
     return replace(diagram, layers=(*diagram.layers[:-1], last), unit=unit, outcome=outcome)

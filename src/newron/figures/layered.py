@@ -99,8 +99,8 @@ def _plan(diagram: Diagram) -> _Columns:
     parts = 1 + 1.6 * n + (n - 1) + 0.8  # gaps before plots, after plots, after sums
     tile = (WIDTH - fixed - 1.15 * _MIN_GAP * parts) / n
     tile = min(max(tile, _MIN_TILE), _MAX_TILE)
-    most = max(fixed + n * tile + _MAX_GAP * parts, _MIN_WIDTH)
-    total = math.ceil(max(min(WIDTH, most), fixed + n * tile + _MIN_GAP * parts))
+    limit = max(fixed + n * tile + _MAX_GAP * parts, _MIN_WIDTH)
+    total = math.ceil(max(min(WIDTH, limit), fixed + n * tile + _MIN_GAP * parts))
     gap = (total - fixed - n * tile) / parts
     return _Columns(total, names, values, gutters, tile, sums, hidden, output, gap)
 

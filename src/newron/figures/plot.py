@@ -70,23 +70,23 @@ class Scale:
         return self.frame.right - self.missing_slot / 2
 
     def x(self, value: float) -> float:
-        """Give the x of a value, of a category by its number; what lies outside is at the end."""
+        """Return the x of a value, of a category by its number; what lies outside is at the end."""
         if math.isnan(value):
             return self.missing
         start = self.frame.x + _PAD
         if self.axis.labels:
             return start + (value + 0.5) * self.slot
         low, high = self.axis.limits
-        share = min(max((value - low) / (high - low), 0.0), 1.0)
-        return start + share * (self.end - _PAD - start)
+        fraction = min(max((value - low) / (high - low), 0.0), 1.0)
+        return start + fraction * (self.end - _PAD - start)
 
     def y(self, value: float) -> float:
-        """Give the y of what a function adds."""
+        """Return the y of what a function adds."""
         top, bottom = self.frame.y + _INSET, self.frame.bottom - _INSET
         if not self.high > self.low:
             return bottom
-        share = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
-        return bottom - share * (bottom - top)
+        fraction = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+        return bottom - fraction * (bottom - top)
 
     @property
     def attributes(self) -> Attributes:
@@ -116,21 +116,21 @@ def _round(value: float) -> float:
 def draw_rug(scale: Scale) -> list[Drawable]:
     """Draw how many rows lie where, hanging from the axis; few rows are seen too."""
     axis, y = scale.axis, scale.frame.bottom + 1.5
-    most = max([*axis.density, axis.n_missing if axis.has_missing else 0], default=0)
-    if not most:
+    largest = max([*axis.density, axis.n_missing if axis.has_missing else 0], default=0)
+    if not largest:
         return []
     bars = [(x, width, n) for (x, width), n in zip(_place_bars(scale), axis.density, strict=True)]
     if axis.has_missing:
         bars.append((scale.missing - 6.0, 12.0, axis.n_missing))
     return [
-        Rect(x, y, width, max(1.0, RUG * (n / most) ** 0.6), "rug", 0.0)
+        Rect(x, y, width, max(1.0, RUG * (n / largest) ** 0.6), "rug", 0.0)
         for x, width, n in bars
         if n
     ]
 
 
 def _place_bars(scale: Scale) -> list[tuple[float, float]]:
-    """Give x and width of each bar of the density."""
+    """Return x and width of each bar of the density."""
     axis, n = scale.axis, len(scale.axis.density)
     if axis.labels or axis.values:
         width = min(_WIDEST_RUG, scale.slot * 0.5)
@@ -201,8 +201,8 @@ def _place_labels(shelf: _Shelf, scale: Scale, members: Sequence[bool]) -> None:
         for text, label in zip(texts, labels, strict=True)
     ):
         high = [label for label, on in pairs if on]
-        share = "" if len(high) == len(labels) else f"{len(high)} of "
-        text = f"{share}{len(labels)} categories"
+        fraction = "" if len(high) == len(labels) else f"{len(high)} of "
+        text = f"{fraction}{len(labels)} categories"
         text = fit(text, scale.end - scale.frame.x, SIZES["tick"], bold=True)
         middle = (scale.frame.x + scale.end) / 2
         shelf.place(middle, text, bold=True, title=", ".join(high))
@@ -222,25 +222,27 @@ def _place_marks(shelf: _Shelf, scale: Scale, marks: Sequence[Mark]) -> None:
 
 
 def _merge_marks(scale: Scale, marks: Sequence[Mark], unit: str) -> list[tuple[float, str]]:
-    """Give what to write where; marks that would touch become one: "190–236"."""
+    """Return what to write where; marks that would touch become one: "190–236"."""
     runs = [[mark] for mark in marks]
     while True:
         boxes = [_find_box(scale, run, unit) for run in runs]
         close = [k for k, (a, b) in enumerate(pairwise(boxes)) if b[0] - a[1] <= 2 * _BETWEEN]
         if not close:
-            return [((a + b) / 2, _tell_run(run)) for run, (a, b) in zip(runs, boxes, strict=True)]
+            return [
+                ((a + b) / 2, _format_run(run)) for run, (a, b) in zip(runs, boxes, strict=True)
+            ]
         k = close[0]
         runs[k : k + 2] = [runs[k] + runs[k + 1]]
 
 
 def _find_box(scale: Scale, run: Sequence[Mark], unit: str) -> tuple[float, float]:
-    half = measure(_tell_run(run) + unit, SIZES["tick"], bold=True) / 2
+    half = measure(_format_run(run) + unit, SIZES["tick"], bold=True) / 2
     x = (scale.x(run[0].place) + scale.x(run[-1].place)) / 2
     x = min(max(x, scale.frame.x - 2 + half), scale.end + 2 - half)
     return x - half, x + half
 
 
-def _tell_run(run: Sequence[Mark]) -> str:
+def _format_run(run: Sequence[Mark]) -> str:
     return run[0].text if len(run) == 1 else f"{run[0].text}–{run[-1].text}"
 
 
@@ -266,11 +268,11 @@ def draw_function(function: Function, frame: Box, *, y_ticks: bool = True) -> Gr
     if function.part is not None:
         shapes.append(Dot(scale.x(function.place), scale.y(function.added)))
     attributes: Attributes = {"class": "fn", "data-fn": function.key, **scale.attributes}
-    return Group(attributes, tuple(shapes), _tell(function))
+    return Group(attributes, tuple(shapes), _describe(function))
 
 
 def _find_high(function: Function) -> list[bool]:
-    """Tell which categories count: at least half of the weight, or anything where many add."""
+    """Return which categories count: at least half of the weight, or anything where many add."""
     if not function.axis.labels:
         return []
     if function.joined:
@@ -278,7 +280,7 @@ def _find_high(function: Function) -> list[bool]:
     return [abs(y) >= 0.5 * abs(function.weight) for y in function.y.tolist()]
 
 
-def _tell(function: Function) -> str:
+def _describe(function: Function) -> str:
     return f"{'; '.join(function.sentences)} (influence {format_percent(function.influence)})"
 
 
@@ -335,7 +337,7 @@ def _draw_values(function: Function, scale: Scale) -> list[Drawable]:
 
 
 def list_values(function: Function) -> list[tuple[float, str]]:
-    """Give what is written on the y axis."""
+    """Return what is written on the y axis."""
     if function.bounded:
         if function.shape.weight is None:
             return [(1.0, "1"), (0.0, "0")]

@@ -13,37 +13,37 @@ from newron.figures.influence import trace_neurons
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 
-__all__ = ["Rows", "count_values"]
+__all__ = ["RowSample", "count_values"]
 
 _BINS = 24
-_MOST_WORK, _LEAST_ROWS = 400_000, 200  # functions times rows, to measure influence
+_MAX_WORK, _MIN_ROWS = 400_000, 200  # functions times rows, to measure influence
 
 
 @dataclass
-class Rows:
+class RowSample:
     """The given rows and what lies where in them; without rows, nothing does."""
 
     model: Model
     rows: Floats | None
-    few: Floats | None = field(init=False)
+    sample: Floats | None = field(init=False)
     neurons: Floats | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.few = self.neurons = None
+        self.sample = self.neurons = None
         if self.rows is not None and len(self.rows):
-            self.few = self._take_some(self.rows)
-            self.neurons = trace_neurons(self.model, self.few)
+            self.sample = self._draw_sample(self.rows)
+            self.neurons = trace_neurons(self.model, self.sample)
 
-    def _take_some(self, rows: Floats) -> Floats:
-        """Give so many rows that a figure is drawn in time, always the same ones."""
-        most = max(_MOST_WORK // max(self.model.n_functions, 1), _LEAST_ROWS)
-        if len(rows) <= most:
+    def _draw_sample(self, rows: Floats) -> Floats:
+        """Return so many rows that a figure is drawn in time, always the same ones."""
+        limit = max(_MAX_WORK // max(self.model.n_functions, 1), _MIN_ROWS)
+        if len(rows) <= limit:
             return np.ascontiguousarray(rows, np.float64)
-        chosen = np.random.default_rng(0).choice(len(rows), most, replace=False)
+        chosen = np.random.default_rng(0).choice(len(rows), limit, replace=False)
         return np.ascontiguousarray(rows[np.sort(chosen)], np.float64)
 
     def get(self, signal: int) -> Floats | None:
-        """Give the values of a signal, gaps included."""
+        """Return the values of a signal, missing ones included."""
         n = len(self.model.schema)
         if self.rows is None or self.neurons is None:
             return None

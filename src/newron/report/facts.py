@@ -19,9 +19,9 @@ from newron.evaluation import (
 )
 from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram
+from newron.figures.diagram_reader import read_diagram
 from newron.figures.figure import Picture, compose
-from newron.figures.joining import count_points, join_inputs, tell_points
-from newron.figures.survey import read_diagram
+from newron.figures.joining import join_inputs, make_point_model, use_points
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
@@ -215,7 +215,7 @@ def _find_rules(model: Model, seconds: float) -> RuleSet | None:
 
 
 def _rewrite(model: Model, rules: RuleSet, rows: Floats) -> Model:
-    """Give the network of the rules where it gives the same scores.
+    """Return the network of the rules where it gives the same scores.
 
     A network may ask "not 4" and take points away where its rules say "4" and add them. One
     page should tell one sum and one limit: those of the rules.
@@ -272,7 +272,7 @@ def _measure(
 
 
 def _is_whole(rows: Floats, axes: Sequence[Axis]) -> bool:
-    """Tell whether the rows are all inputs of a domain that can be listed, each once."""
+    """Return whether the rows are all inputs of a domain that can be listed, each once."""
     size = 1
     for axis in axes:
         size *= axis.n_cells if axis.listed else 0
@@ -286,7 +286,7 @@ def _read_diagram(model: Model, card: ScoreCard | None, rows: Floats) -> Diagram
     if card is None:
         diagram = read_diagram(model, rows)
     else:
-        diagram = tell_points(read_diagram(count_points(card), rows), float(card.unit))
+        diagram = use_points(read_diagram(make_point_model(card), rows), float(card.unit))
     single = len(model.layers) == 1 and model.output.n_scores == 1
     return join_inputs(diagram) if single else diagram
 

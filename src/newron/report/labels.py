@@ -47,7 +47,7 @@ class Labels:
 
 
 def rename(model: Model, labels: Labels) -> Model:
-    """Give the same network under the names of the page."""
+    """Return the same network under the names of the page."""
     names = dict(labels.names or {})
     for name in names:
         if name not in model.schema.names:
@@ -60,7 +60,7 @@ def rename(model: Model, labels: Labels) -> Model:
 
 
 def rename_card(card: ScoreCard, labels: Labels) -> ScoreCard:
-    """Give the same card under the names of the page."""
+    """Return the same card under the names of the page."""
     model = rename(card.model, labels)
     columns = zip(card.axes, model.schema.columns, strict=True)
     return replace(card, model=model, axes=tuple(replace(a, column=c) for a, c in columns))

@@ -29,6 +29,11 @@ class Origin:
         A hash of these rows, the names of the columns and the targets.
     command : str
         The command that trained it.
+
+    Examples
+    --------
+    >>> Origin(recipe="grow", settings={"max_terms": 12}, n_rows=303).recipe
+    'grow'
     """
 
     recipe: str = ""

@@ -78,7 +78,7 @@ def _list_truth(facts: Facts) -> list[Any] | None:
 
 
 def _describe_column(facts: Facts, i: int, column: Column, used: set[int]) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "name": column.name,
         "unit": column.unit or "",
         "gaps": column.gaps,
@@ -86,20 +86,20 @@ def _describe_column(facts: Facts, i: int, column: Column, used: set[int]) -> di
         "fixed": i in facts.fixed,
     }
     if column.categories is not None:
-        return {**told, "options": [[k, str(c)] for k, c in enumerate(column.categories)]}
+        return {**described, "options": [[k, str(c)] for k, c in enumerate(column.categories)]}
     low, high = _plain(column.low), _plain(column.high)
-    told |= {"low": low, "high": high, "step": _find_step(column, facts.rows[:, i])}
+    described |= {"low": low, "high": high, "step": _find_step(column, facts.rows[:, i])}
     values = sorted(set(column.values or ()))
     if 0 < len(values) <= _FEW:
-        told["options"] = [[_plain(x), None] for x in values]
+        described["options"] = [[_plain(x), None] for x in values]
     elif i in used:
-        told["marks"] = _list_marks(facts, i)
-        told |= _list_places(facts, i, facts.axes[i])
-    return told
+        described["marks"] = _list_marks(facts, i)
+        described |= _list_places(facts, i, facts.axes[i])
+    return described
 
 
 def _find_step(column: Column, values: Floats) -> float:
-    """Give the step of a slider: a power of ten, whole where all values are."""
+    """Return the step of a slider: a power of ten, whole where all values are."""
     span = column.high - column.low
     if not span > 0.0:
         return 1.0
@@ -127,7 +127,7 @@ def _list_functions(diagram: Diagram) -> list[Function]:
 
 
 def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
-    """Give what the page tries in place of a value: every cell, or a grid of a smooth column."""
+    """Return what the page tries in place of a value: every cell, or a grid of a smooth column."""
     column = axis.column
     if axis.values is not None:
         return {"places": [_plain(x) for x in axis.values]}
@@ -148,7 +148,7 @@ def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
 
 
 def _describe_functions(facts: Facts) -> dict[str, Any]:
-    told = {}
+    described = {}
     for function in _list_functions(facts.diagram):
         one: dict[str, Any] = {
             "words": str(function.shape),
@@ -160,5 +160,5 @@ def _describe_functions(facts: Facts) -> dict[str, Any]:
         }
         if function.limit is not None and function.signal < len(facts.model.schema):
             one["limit"] = function.limit
-        told[function.key] = one
-    return told
+        described[function.key] = one
+    return described

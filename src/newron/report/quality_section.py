@@ -90,20 +90,19 @@ def write_result(facts: Facts) -> Markup:
     """Return the top of the page."""
     quality = facts.quality
     if isinstance(quality, ClassificationQuality):
-        told, stats = _describe_classes(facts, quality), _write_stats(facts, quality)
+        text, stats = _describe_classes(facts, quality), _write_stats(facts, quality)
         figure = _write_comparison(facts, quality)
     elif quality:
-        told, stats = _describe_targets(facts, quality), _write_target_stats(quality[0])
+        text, stats = _describe_targets(facts, quality), _write_target_stats(quality[0])
         figure = _write_target_comparison(quality[0])
     else:
-        text = "No true answers were given, so how good it is cannot be told here."
-        told = html("p", text)
+        text = html("p", "No true answers were given, so how good it is cannot be told here.")
         stats = figure = Markup("")
     lede = html("p", describe_decision(facts), class_="lede")
     return join(
         html("p", _describe_data(facts), class_="eyebrow"),
         html("h1", bdi(make_title(facts))),
-        html("div", html("div", lede, told, stats), figure, class_="two"),
+        html("div", html("div", lede, text, stats), figure, class_="two"),
     )
 
 

@@ -25,7 +25,7 @@ def read_rows(model: Model, X: ArrayLike) -> Floats:
 
 
 def read_truth(model: Model, y: ArrayLike | None, n: int) -> NDArray[Any] | None:
-    """Read the numbers of the true classes, or the true amounts of shape (rows, targets)."""
+    """Read the numbers of the true classes, or the true values of shape (rows, targets)."""
     if y is None:
         return None
     if isinstance(model.output, Classes):
@@ -33,26 +33,26 @@ def read_truth(model: Model, y: ArrayLike | None, n: int) -> NDArray[Any] | None
     try:
         truth = np.asarray(y, np.float64)
     except (TypeError, ValueError):
-        raise InputError("y: expected amounts, got values that are not numbers") from None
+        raise InputError("y: expected numbers, got values that are not numbers") from None
     truth = truth[:, None] if truth.ndim == 1 else truth
-    wanted = n, model.output.n_scores
-    if truth.shape != wanted:
-        raise InputError(f"y: expected amounts of shape {wanted}, got {truth.shape}")
+    expected = n, model.output.n_scores
+    if truth.shape != expected:
+        raise InputError(f"y: expected values of shape {expected}, got {truth.shape}")
     if not np.isfinite(truth).all():
-        raise InputError("y: expected finite amounts, got gaps or infinite ones; leave them out")
+        raise InputError("y: expected finite numbers, got missing or infinite ones; leave them out")
     return truth
 
 
-def draw_rows(n: int, most: int) -> NDArray[np.intp]:
+def draw_rows(n: int, limit: int) -> NDArray[np.intp]:
     """Draw so many of n rows, always the same ones, in their order; the first is among them."""
-    if n <= most:
+    if n <= limit:
         return np.arange(n)
-    others = 1 + np.random.default_rng(0).choice(n - 1, most - 1, replace=False)
+    others = 1 + np.random.default_rng(0).choice(n - 1, limit - 1, replace=False)
     return np.concatenate([[0], np.sort(others)])
 
 
 def list_rows(model: Model, rows: Floats) -> NDArray[Any]:
-    """Give rows as a table that the model can read: labels instead of their numbers."""
+    """Return rows as a table that the model can read: labels instead of their numbers."""
     if not any(column.n_categories for column in model.schema.columns):
         return rows
     table = rows.astype(object)

@@ -21,7 +21,7 @@ from newron.figures.captions import (
 )
 from newron.figures.diagram import Axis, Diagram, Function, Input, Neuron, Outcome
 from newron.figures.influence import FULL, estimate_influence, measure_influence
-from newron.figures.rows import Rows, count_values
+from newron.figures.rows import RowSample, count_values
 from newron.model.aggregation import activate, combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -35,7 +35,7 @@ from newron.shapes.shape import Shape, Shapes, read_shapes
 __all__ = ["read_diagram"]
 
 _POINTS = 121
-_MOST_VALUES = 12  # of an axis, to be drawn one by one
+_MAX_VALUES = 12  # of an axis, to be drawn one by one
 
 
 def read_diagram(
@@ -57,7 +57,7 @@ def read_diagram(
 class _DiagramReader:
     def __init__(self, model: Model, rows: Floats | None, row: Floats | None) -> None:
         self.model = model
-        self.rows = Rows(model, rows)
+        self.rows = RowSample(model, rows)
         self.row = row
         self.shapes: Shapes = read_shapes(model)
         self.conditions = Conditions(model)
@@ -69,8 +69,8 @@ class _DiagramReader:
         self.strongest = max((float(one.max(initial=0.0)) for one in self.influence), default=0.0)
 
     def _find_influence(self) -> list[Floats]:
-        if self.rows.few is not None:
-            return measure_influence(self.model, self.rows.few)
+        if self.rows.sample is not None:
+            return measure_influence(self.model, self.rows.sample)
         sizes: list[list[float]] = [[] for _ in self.model.layers]
         for shape in self.shapes:
             weight = 1.0 if shape.weight is None else abs(shape.weight)
@@ -87,14 +87,14 @@ class _DiagramReader:
         unused = self._find_unused(layers)
         diagram = Diagram(
             self.model,
-            tell_title(self.model) if title is None else title,
+            make_title(self.model) if title is None else title,
             "",
             tuple(layers),
             self._read_inputs(),
             tuple(map(isolate, _name_outputs(self.model))),
             self._read_outcome(),
             n_rows=0 if self.rows.rows is None else len(self.rows.rows),
-            sample=self.rows.few,
+            sample=self.rows.sample,
             unused=unused,
         )
         return diagram if max_inputs is None else _limit_inputs(diagram, max_inputs)
@@ -126,11 +126,11 @@ class _DiagramReader:
         if self.row is None:
             return None
         scores, output = self.model.score_rows(self.row), self.model.output
-        told = tuple(scores[0].tolist())
+        values = tuple(scores[0].tolist())
         if not isinstance(output, Classes):
-            return Outcome(told)
+            return Outcome(values)
         shares = tuple(output.predict_proba(scores)[0].tolist())
-        return Outcome(told, shares, int(output.choose(scores)[0]))
+        return Outcome(values, shares, int(output.choose(scores)[0]))
 
     # ---- neurons ----
 
@@ -195,7 +195,7 @@ class _DiagramReader:
             h = trace_function(self.model.schema, layer, e, x)
         bounded = get_processing(layer.processing).bounded
         low, high = (0.0, weight) if bounded else _find_ends(weight, shape)
-        asked = self.conditions.read(shape.layer, e) if crisp else None
+        condition = self.conditions.read(shape.layer, e) if crisp else None
         place = math.nan if self.row is None else self._get_value(signal)
         influence = float(self.influence[shape.layer - 1][e])
         return Function(
@@ -203,7 +203,7 @@ class _DiagramReader:
             signal,
             axis,
             axis.name,
-            self._caption(layer, shape, axis, asked),
+            self._caption(layer, shape, axis, condition),
             marks,
             x,
             weight * h,
@@ -215,28 +215,28 @@ class _DiagramReader:
             bounded,
             part,
             place,
-            None if asked is None or asked.by_value else asked.limit,
+            None if condition is None or condition.by_value else condition.limit,
         )
 
     def _caption(
-        self, layer: Layer, shape: Shape, axis: Axis, asked: FunctionCondition | None
+        self, layer: Layer, shape: Shape, axis: Axis, condition: FunctionCondition | None
     ) -> str:
         """Return what a function asks of what it reads, without the name of that."""
-        if asked is None:
+        if condition is None:
             return caption_levels(shape, axis.labels) if axis.labels else caption_curve(shape)
         signal = int(layer.source[shape.function])
         if signal < len(self.model.schema):
-            return caption_condition(asked, self.model.schema.columns[signal])
+            return caption_condition(condition, self.model.schema.columns[signal])
         number, _ = self.conditions.find_neuron(signal) or (1, 1)
         rises = bool(layer.w[shape.function, 0] > 0.0)
         counts = is_count(self.model.layers[number - 1])
-        return caption_count(asked, shape, counts=counts, rises=rises)
+        return caption_count(condition, shape, counts=counts, rises=rises)
 
     def _get_value(self, signal: int) -> float:
-        """Give the value of a signal for the row, NaN for a gap."""
+        """Return the value of a signal for the row, NaN for a missing value."""
         n = len(self.model.schema)
         if signal < n:
-            assert self.row is not None  # noqa: S101 - asked for rows alone
+            assert self.row is not None  # noqa: S101 - condition for rows alone
             value = float(self.row[0, signal])
             n_categories = self.model.schema.columns[signal].n_categories
             return math.nan if n_categories and not 0 <= value < n_categories else value
@@ -254,7 +254,7 @@ class _DiagramReader:
     def _read_column(self, column: Column, signal: int) -> Axis:
         values = self.rows.get(signal)
         listed = column.values or ()
-        few = tuple(sorted(set(listed))) if len(listed) <= _MOST_VALUES else ()
+        few = tuple(sorted(set(listed))) if len(listed) <= _MAX_VALUES else ()
         labels = tuple(isolate(label) for label in column.categories or ())
         n_missing = 0
         density: tuple[int, ...] = ()
@@ -282,14 +282,14 @@ class _DiagramReader:
         if is_count(layer):
             n = int(layer.begin[neuron] - layer.begin[neuron - 1])
             few = tuple(float(k) for k in range(n + 1) if low <= k <= high)
-            few = few if len(few) <= _MOST_VALUES else ()
+            few = few if len(few) <= _MAX_VALUES else ()
         values = self.rows.get(signal)
         density = () if values is None else count_values(values, low, high, few)
         return Axis(isolate(self.conditions.names[signal]), low, high, "", (), few, density)
 
 
 def _find_alive(model: Model, shapes: Shapes) -> set[int]:
-    """Give the signals that some drawn function reads, backwards from the outputs."""
+    """Return the signals that some drawn function reads, backwards from the outputs."""
     starts = np.cumsum([len(model.schema), *(layer.n_neurons for layer in model.layers)])
     alive: set[int] = set()
     for shape in reversed(shapes):
@@ -312,7 +312,7 @@ def _find_ends(weight: float, shape: Shape) -> tuple[float, float]:
 
 
 def _place_points(axis: Axis, marks: Sequence[float]) -> Floats:
-    """Give places for a curve: even ones, and both sides of each mark."""
+    """Return places for a curve: even ones, and both sides of each mark."""
     low, high = axis.limits
     beside = [
         near
@@ -323,14 +323,14 @@ def _place_points(axis: Axis, marks: Sequence[float]) -> Floats:
     return np.unique(places[(places >= low) & (places <= high)])
 
 
-def _limit_inputs(diagram: Diagram, most: int) -> Diagram:
+def _limit_inputs(diagram: Diagram, limit: int) -> Diagram:
     """Fold the functions of all but the most influential inputs."""
     strength: dict[int, tuple[float, float]] = {}
     for function in diagram.functions:
         if function.signal in diagram.inputs:
             own = function.influence, function.size
             strength[function.signal] = max(strength.get(function.signal, (0.0, 0.0)), own)
-    kept = set(sorted(strength, key=lambda i: strength[i], reverse=True)[:most])
+    kept = set(sorted(strength, key=lambda i: strength[i], reverse=True)[:limit])
 
     def choose(neuron: Neuron) -> list[Function]:
         return [f for f in neuron.functions if f.signal in kept or f.signal not in diagram.inputs]
@@ -344,8 +344,8 @@ def _name_outputs(model: Model) -> list[str]:
     return list(model.output.names)
 
 
-def tell_title(model: Model) -> str:
-    """Say in a line what network this is."""
+def make_title(model: Model) -> str:
+    """Return in a line what network this is."""
     kinds = " and ".join(dict.fromkeys(layer.processing for layer in model.layers))
     kinds = kinds.replace("heaviside", "Heaviside").replace("tanh_prod", "tanh-prod")
     widths = [layer.n_neurons for layer in model.layers[:-1]]
