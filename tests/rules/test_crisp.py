@@ -17,7 +17,7 @@ from newron.model.aggregation import activate, combine
 from newron.model.condition import Condition
 from newron.model.processing import get_processing
 from newron.rules import make_crisp, measure_fidelity
-from newron.shapes import trace_function
+from newron.shapes.curve import trace_function
 
 SEEDS = st.integers(0, 10**6)
 SLOPES = [0.0, -1.0, 1.0, 0.37, -5.2, 1e-12, 300.0]

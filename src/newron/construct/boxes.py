@@ -112,6 +112,11 @@ class OneOf:
     labels : iterable of labels
     missing : bool
         Whether missing values pass; unknown categories count as missing values.
+
+    Examples
+    --------
+    >>> OneOf({"red", "blue"}).labels
+    ('blue', 'red')
     """
 
     labels: Iterable[Label]

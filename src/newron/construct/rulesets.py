@@ -21,7 +21,11 @@ def from_rules(text: str, schema: Schema, output: Output) -> Model:
     schema : Schema
         The columns that the rules name.
     output : Classes or Targets
-        The classes that they say.
+        The classes that they predict.
+
+    Returns
+    -------
+    Model
 
     Examples
     --------

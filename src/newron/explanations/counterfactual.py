@@ -66,6 +66,12 @@ class Change:
         The class, or the number.
     probability : float, optional
         Of that class.
+
+    Examples
+    --------
+    >>> from newron.explanations.counterfactual import InputChange
+    >>> print(Change((InputChange("age", 50.0, 55.0, 0.1, "y"),), 0.1, "ill", 0.7))
+    age: 50 → 55 y
     """
 
     steps: tuple[InputChange, ...]
@@ -77,7 +83,12 @@ class Change:
         return " and ".join(map(str, self.steps))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the change as plain data."""
+        """Return the change as plain data.
+
+        Returns
+        -------
+        dict
+        """
         steps = [
             {"column": s.column, "old": s.old, "new": s.new, "unit": s.unit, "size": s.size}
             for s in self.steps
@@ -86,14 +97,16 @@ class Change:
         return {"steps": steps, "size": self.size, **predicted, "text": str(self)}
 
 
+@dataclass(frozen=True, repr=False)
 class Changes(Sequence[Change]):
     """The changes that were found, the smallest first; as text, a few sentences.
 
     They all change as few inputs as possible. There is one for each set of inputs and
     each class that it leads to.
 
-    Attributes
+    Parameters
     ----------
+    changes : tuple of Change
     objective : str
         What the changes do, in words: "make it class 0".
     exact : bool
@@ -108,26 +121,20 @@ class Changes(Sequence[Change]):
         The columns that were held fixed.
     n_evaluated : int
         How many rows were evaluated.
+
+    Examples
+    --------
+    >>> print(Changes((), "make it ill", exact=True, complete=True, max_changes=1))
+    No change of one input within the observed ranges would make it ill.
     """
 
-    def __init__(
-        self,
-        changes: Sequence[Change],
-        *,
-        objective: str,
-        exact: bool,
-        complete: bool,
-        max_changes: int,
-        fixed: Sequence[str] = (),
-        n_evaluated: int = 0,
-    ) -> None:
-        self._changes = tuple(changes)
-        self.objective = objective
-        self.exact = exact
-        self.complete = complete
-        self.max_changes = max_changes
-        self.fixed = tuple(fixed)
-        self.n_evaluated = n_evaluated
+    changes: tuple[Change, ...]
+    objective: str
+    exact: bool
+    complete: bool
+    max_changes: int
+    fixed: tuple[str, ...] = ()
+    n_evaluated: int = 0
 
     @overload
     def __getitem__(self, index: int) -> Change: ...
@@ -135,11 +142,11 @@ class Changes(Sequence[Change]):
     def __getitem__(self, index: slice) -> tuple[Change, ...]: ...
     def __getitem__(self, index: int | slice) -> Change | tuple[Change, ...]:
         """Return one change, or some."""
-        return self._changes[index]
+        return self.changes[index]
 
     def __len__(self) -> int:
         """Count the changes that were found."""
-        return len(self._changes)
+        return len(self.changes)
 
     def __repr__(self) -> str:
         return f"<Changes: {len(self)} found, exact={self.exact}, complete={self.complete}>"
@@ -181,7 +188,12 @@ class Changes(Sequence[Change]):
         return f"The search was {why}: a smaller change may exist."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all changes as plain data, and how they were searched."""
+        """Return all changes as plain data, and how they were searched.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "goal": self.objective,
             "changes": [change.to_dict() for change in self],
@@ -280,12 +292,12 @@ def search_changes(
         found = sorted((_refine(space, objective, one) for one in found), key=lambda one: one.size)
     changes = [_make_change(space, one) for one in found]
     return Changes(
-        list({change.steps: change for change in changes}.values()),  # refined, two may meet
+        tuple({change.steps: change for change in changes}.values()),  # refined, two may meet
         objective=objective.text,
         exact=space.exact,
         complete=search.complete,
         max_changes=max_changes,
-        fixed=[model.schema.names[i] for i in sorted(held)],
+        fixed=tuple(model.schema.names[i] for i in sorted(held)),
         n_evaluated=search.n_evaluated,
     )
 

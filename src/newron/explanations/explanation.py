@@ -44,6 +44,13 @@ class Explanation:
         The smallest changes that lead elsewhere, if they were requested.
     notes : tuple of str
         What else should be known, such as values outside the observed range.
+
+    Examples
+    --------
+    See :func:`explain`, which makes them.
+
+    >>> Explanation({"age": 50.0}, (), "ill", (("well", 0.3), ("ill", 0.7))).probability
+    0.7
     """
 
     row: dict[str, Label | None]
@@ -65,7 +72,12 @@ class Explanation:
         return dict(self.probabilities).get(self.prediction) if self.probabilities else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, ready for JSON."""
+        """Return everything as plain data, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "row": dict(self.row),
             "prediction": self.prediction,
@@ -90,6 +102,10 @@ class Explanation:
             How many columns there are: for short conditions side by side, and sentences.
         unicode : bool, default=True
             False says all signs in ASCII: ``*`` and ``o`` for what holds and what does not.
+
+        Returns
+        -------
+        str
         """
         return format_explanation(self, max_functions, width, unicode)
 

@@ -63,40 +63,45 @@ class Influence:
     function: int | None = None
 
 
+@dataclass(frozen=True, repr=False)
 class Importance(Sequence[Influence]):
     """How much each input matters, the most important first; as text, a table with bars.
 
-    Attributes
+    Parameters
     ----------
+    inputs : tuple of Influence
+        The most important first.
     kind : str
         "permutation" or "drop".
     measure : str
         What the values are, in words.
+    n_rows : int
+    percent : bool
+        Whether values are fractions of rows.
     baseline : float, optional
         Accuracy or R² before anything is shuffled; None for "drop".
     functions : tuple of Influence
         For "drop", the same for every function by itself, in the order of the layers.
-    n_rows : int
+    functions_measure : str
+        What the values of functions are, in words.
+
+    Examples
+    --------
+    >>> from newron.explanations.importance import Influence
+    >>> found = Importance((Influence("age", 0.25),), "drop", "Changed classes", 4, percent=True)
+    >>> print(found)
+    Changed classes
+        age  25.0 %  ━━━━━━━━━━━━━━━━━━━━━━━━
     """
 
-    def __init__(
-        self,
-        inputs: Sequence[Influence],
-        *,
-        kind: Kind,
-        measure: str,
-        n_rows: int,
-        percent: bool,
-        baseline: float | None = None,
-        functions: Sequence[Influence] = (),
-    ) -> None:
-        self._inputs = tuple(sorted(inputs, key=_get_size))
-        self.kind = kind
-        self.measure = measure
-        self.n_rows = n_rows
-        self.baseline = baseline
-        self.functions = tuple(functions)
-        self._percent = percent
+    inputs: tuple[Influence, ...]
+    kind: Kind
+    measure: str
+    n_rows: int
+    percent: bool
+    baseline: float | None = None
+    functions: tuple[Influence, ...] = ()
+    functions_measure: str = ""
 
     @overload
     def __getitem__(self, index: int) -> Influence: ...
@@ -104,21 +109,35 @@ class Importance(Sequence[Influence]):
     def __getitem__(self, index: slice) -> tuple[Influence, ...]: ...
     def __getitem__(self, index: int | slice) -> Influence | tuple[Influence, ...]:
         """Return one input, or some."""
-        return self._inputs[index]
+        return self.inputs[index]
 
     def __len__(self) -> int:
         """Count the inputs."""
-        return len(self._inputs)
+        return len(self.inputs)
 
     def of(self, name: str) -> Influence:
-        """Return the input of this name."""
+        """Return the input of this name.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        Influence
+        """
         for influence in self:
             if influence.name == name:
                 return influence
         raise InputError(f"expected the name of an input, got {name!r}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
+        """Return everything as plain data.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "kind": self.kind,
             "measure": self.measure,
@@ -129,7 +148,17 @@ class Importance(Sequence[Influence]):
         }
 
     def to_frame(self, *, functions: bool = False) -> pd.DataFrame:
-        """Return a data frame of pandas: a row for each input, or for each function."""
+        """Return a data frame of pandas.
+
+        Parameters
+        ----------
+        functions : bool, default=False
+            Whether there is a row for each function, and not for each input.
+
+        Returns
+        -------
+        DataFrame
+        """
         try:
             import pandas as pd
         except ImportError:
@@ -150,31 +179,45 @@ class Importance(Sequence[Influence]):
         return self.to_text()
 
     def to_text(self, *, functions: bool = False, unicode: bool = True) -> str:
-        """Describe all inputs in a table, or all functions; without ``unicode`` in ASCII."""
-        shown = sorted(self.functions, key=_get_size) if functions else self._inputs
-        most = max((one.value for one in shown), default=0.0)
-        rows = [self._format_row(one, most, unicode) for one in shown]
+        """Return a table as text.
+
+        Parameters
+        ----------
+        functions : bool, default=False
+            Whether there is a line for each function, and not for each input.
+        unicode : bool, default=True
+            False writes all signs in ASCII.
+
+        Returns
+        -------
+        str
+        """
+        shown = sorted(self.functions, key=_get_size) if functions else self.inputs
+        largest = max((one.value for one in shown), default=0.0)
+        rows = [self._format_row(one, largest, unicode) for one in shown]
         widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
         lines = [
             f"{_INDENT}{name.ljust(widths[0])}  {value.rjust(widths[1])}  {bar}".rstrip()
             for name, value, bar in rows
         ]
-        head = self.measure.replace("an input is", "a function is") if functions else self.measure
+        head = self.functions_measure if functions else self.measure
         text = "\n".join([head, *lines])
         return text if unicode else to_ascii(text)
 
-    def _format_row(self, influence: Influence, most: float, unicode: bool) -> tuple[str, str, str]:
-        length = round(_BAR * influence.value / most) if most > 0.0 else 0
-        text_ = self._format_value(influence.value)
+    def _format_row(
+        self, influence: Influence, largest: float, unicode: bool
+    ) -> tuple[str, str, str]:
+        length = round(_BAR * influence.value / largest) if largest > 0.0 else 0
+        cell = self._format_value(influence.value)
         if influence.std is not None:
-            text_ = f"{text_} ± {self._format_value(influence.std)}"
+            cell = f"{cell} ± {self._format_value(influence.std)}"
         name = influence.name
         if influence.layer is not None:
             name = f"{influence.layer}.{influence.neuron}  {name}"
-        return name if unicode else to_ascii(name), text_, "━" * max(length, 0)
+        return name if unicode else to_ascii(name), cell, "━" * max(length, 0)
 
     def _format_value(self, value: float) -> str:
-        return format_percent(value, 1, limits=False) if self._percent else format_rounded(value)
+        return format_percent(value, 1, limits=False) if self.percent else format_rounded(value)
 
 
 def _get_size(influence: Influence) -> float:
@@ -268,7 +311,7 @@ def _permute(
         with np.errstate(over="ignore", invalid="ignore"):  # R² of numbers beyond all bounds
             inputs.append(Influence(name, float(np.mean(lost)), float(np.std(lost))))
     return Importance(
-        inputs,
+        tuple(sorted(inputs, key=_get_size)),
         kind="permutation",
         measure=_describe_permutation(model.output, baseline, len(rows), n_repeats, y is None),
         n_rows=len(rows),
@@ -353,12 +396,13 @@ def _drop(model: Model, rows: Floats) -> Importance:
         mine = {(k, e): held[k, e] for k, e in positions if model.layers[k].source[e] == i}
         inputs.append(Influence(name, compare(mine) if mine else 0.0))
     return Importance(
-        inputs,
+        tuple(sorted(inputs, key=_get_size)),
         kind="drop",
-        measure=_describe_drop(model.output, len(rows)),
+        measure=_describe_drop(model.output, len(rows), "an input"),
         n_rows=len(rows),
         percent=isinstance(model.output, Classes),
-        functions=functions,
+        functions=tuple(functions),
+        functions_measure=_describe_drop(model.output, len(rows), "a function"),
     )
 
 
@@ -411,9 +455,9 @@ def _hold_layer(layer: Layer, n: int, constants: Mapping[int, float]) -> Layer:
     return layer.replace(source=source, rank=rank, missing=missing, levels=levels)
 
 
-def _describe_drop(output: Output, n_rows: int) -> str:
+def _describe_drop(output: Output, n_rows: int, held: str) -> str:
     rows = format_count(n_rows, "row", separator="")
     if isinstance(output, Classes):
-        return f"Share of {rows} whose class changes when an input is held constant"
+        return f"Share of {rows} whose class changes when {held} is held constant"
     what = output.names[0] if output.n_scores == 1 else "the amounts"
-    return f"Mean change of {what} on {rows} when an input is held constant"
+    return f"Mean change of {what} on {rows} when {held} is held constant"

@@ -13,11 +13,11 @@ from newron.model.schema import Label
 if TYPE_CHECKING:
     from newron.model.model import Model
 
-__all__ = ["describe", "format_number", "summarize"]
+__all__ = ["VERBS", "describe", "name_neurons", "summarize"]
 
 NEVER = LARGEST_INPUT  # a threshold that no number reaches
 
-_AGGREGATES = {
+VERBS = {
     "sum": "adds",
     "mean": "averages",
     "min": "takes the least of",
@@ -50,14 +50,15 @@ def describe(model: Model) -> str:
     gaps = {i for i, c in enumerate(model.schema.columns) if c.gaps}
     units = {i: c.unit for i, c in enumerate(model.schema.columns) if c.unit}
     for number, layer in enumerate(model.layers, 1):
-        own = _name_neurons(model, number)
+        own = name_neurons(model, number)
         for j in range(layer.n_neurons):
             lines += _describe_neuron(layer, j, own[j], names, _Points(labels, gaps, units))
         names += own
     return "\n".join(lines)
 
 
-def _name_neurons(model: Model, number: int) -> list[str]:
+def name_neurons(model: Model, number: int) -> list[str]:
+    """Return the names of the neurons of a layer, counted from 1 on; the last one's are outputs."""
     layer = model.layers[number - 1]
     if number < len(model.layers):
         return [f"neuron {number}.{j}" for j in range(1, layer.n_neurons + 1)]
@@ -82,7 +83,7 @@ def _describe_neuron(
 ) -> list[str]:
     first, end = int(layer.begin[j]), int(layer.begin[j + 1])
     counts = layer.processing == "heaviside" and layer.alpha is None and layer.aggregation == "sum"
-    head = "counts how many hold of" if counts else _AGGREGATES[layer.aggregation]
+    head = "counts how many hold of" if counts else VERBS[layer.aggregation]
     after = "" if layer.activation == "identity" else f", then {layer.activation}"
     lines = [f"{name} {head}{after}:"]
     # Functions of one input are one curve, and described on one line.

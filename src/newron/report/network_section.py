@@ -9,10 +9,10 @@ from newron.drawing.svg import write_inline
 from newron.figures.diagram import Function, Neuron
 from newron.figures.figure import Picture
 from newron.formatting import format_rounded
+from newron.model.description import VERBS
 from newron.report.facts import Facts
 from newron.report.numbers import count
 from newron.report.rules_section import name_rules
-from newron.shapes.sentence import VERBS
 
 __all__ = ["write_network", "write_row"]
 

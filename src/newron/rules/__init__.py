@@ -5,17 +5,13 @@
 <function extract at ...>
 """
 
-from newron.rules.crisp import Disagreement, Fidelity, make_crisp, measure_fidelity
+from newron.rules.crisp import Fidelity, make_crisp, measure_fidelity
 from newron.rules.extraction import extract
 from newron.rules.proof import Proof, prove
-from newron.rules.rounding import round_card
 from newron.rules.ruleset import Rule, RuleSet
-from newron.rules.scorecard import CardRow, Cost, ScoreCard, read_card
+from newron.rules.scorecard import ScoreCard, read_card
 
 __all__ = [
-    "CardRow",
-    "Cost",
-    "Disagreement",
     "Fidelity",
     "Proof",
     "Rule",
@@ -26,5 +22,4 @@ __all__ = [
     "measure_fidelity",
     "prove",
     "read_card",
-    "round_card",
 ]

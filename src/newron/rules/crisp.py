@@ -244,6 +244,12 @@ class Fidelity:
         The largest difference of a probability, or of a number.
     worst : tuple of Disagreement
         The rows furthest apart, the furthest first; at most as many as were requested.
+
+    Examples
+    --------
+    >>> fidelity = Fidelity(n_rows=4, n_equal=3, r2=None, largest=0.2, worst=())
+    >>> fidelity.fraction, fidelity.summary
+    (0.75, '75 % faithful')
     """
 
     n_rows: int
@@ -260,7 +266,12 @@ class Fidelity:
         return 0.0 if self.r2 is None else self.r2
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain data."""
+        """Return the numbers as plain data.
+
+        Returns
+        -------
+        dict
+        """
         return asdict(self)
 
     @property

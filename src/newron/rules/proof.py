@@ -58,7 +58,7 @@ _FAR = np.int8(2)
 class Proof:
     """What was shown of rules and a network.
 
-    Attributes
+    Parameters
     ----------
     equal : bool or None
         Whether they are equal on the whole domain; None where that was not shown.
@@ -75,6 +75,13 @@ class Proof:
         Whether the domain itself has no more than ``size`` inputs.
     note : str
         Why it was not proved, or what else is to be known.
+
+    Examples
+    --------
+    >>> proof = Proof(True, "enumeration", 12, 0.01, finite=True)
+    >>> proof.verdict, proof.describe(seconds=False)
+    ('Proved equal to the network',
+     'All 12 inputs of the stated domain checked, no difference (enumeration).')
     """
 
     equal: bool | None
@@ -147,7 +154,35 @@ class Proof:
 
 
 def prove(text: str, model: Model, seconds: float = 60.0) -> Proof:
-    """Compare the text of rules with a network, on its whole domain."""
+    r"""Compare the text of rules with a network, on its whole domain.
+
+    Parameters
+    ----------
+    text : str
+        Rules as :class:`newron.rules.RuleSet` prints them, or written by hand.
+    model : Model
+        A crisp network.
+    seconds : float, default=60
+        How long to try.
+
+    Returns
+    -------
+    Proof
+
+    Raises
+    ------
+    InputError
+        If the text cannot be read.
+
+    Examples
+    --------
+    >>> from newron.construct import from_rules
+    >>> from newron.model import Classes, Column, Schema
+    >>> schema, output = Schema((Column("age", 0.0, 100.0),)), Classes(("well", "ill"))
+    >>> model = from_rules("If age ≥ 50, then ill\nOtherwise well", schema, output)
+    >>> prove("If age > 50, then ill\nOtherwise well", model).counterexample
+    {'age': 50}
+    """
     begin = time.monotonic()
     axes, body = parse_rules(text, model.schema, model.output, find_boundaries(model))
     circuit = read_circuit(model, axes)

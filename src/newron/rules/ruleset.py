@@ -68,6 +68,11 @@ class Rule:
         On how many rows it decides, or holds where it adds points; None without rows.
     precision : float or None
         The fraction of these rows that have the class; None without classes of rows.
+
+    Examples
+    --------
+    >>> Rule("age ≥ 54", "ill", (), 1, support=20, precision=0.9).note
+    '20 rows, 90 % right'
     """
 
     condition: str
@@ -114,14 +119,22 @@ class RuleSet:
     ``print(rules)`` prints them, ``rules.predict(X)`` applies them without the network, and
     ``rules.proof`` is whether the two are equal.
 
-    Attributes
+    Parameters
     ----------
+    model : Model
+        The network.
+    axes : tuple of Axis
+        The cells of its columns.
+    body : DecisionList or Points
+        The rules over these cells.
     form : str
         "rules" (if/then, any of which may hold), "list" (the first that holds decides),
         "count" (so many of these conditions hold) or "points" (conditions add points).
     minimal : bool
         Whether no shorter rules of this form exist over the same conditions, where each
         rule has its own price (a group of conditions that two rules share counts twice).
+    coverage : Coverage, optional
+        Rows that support and precision are measured on.
 
     Examples
     --------

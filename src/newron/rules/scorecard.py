@@ -60,16 +60,22 @@ class CardRow:
 class ScoreCard:
     """A network as a card: what holds adds its points, and the total decides.
 
-    Attributes
+    Parameters
     ----------
     model : Model
         The network of this card; with rounded points another one than before.
+    axes : tuple of Axis
+        The cells of its columns.
+    points : Points
+        Conditions over these cells, and what they add in log-odds.
     unit : Fraction
         What one point weighs in log-odds.
     optimal : bool
         Whether no other whole points of this unit are closer to the network before, proved.
     before, after : Cost or None
-        What rounding costs, on the rows that ``where`` names.
+        What rounding costs.
+    where : str
+        On which rows that was measured.
 
     Examples
     --------
@@ -96,7 +102,7 @@ class ScoreCard:
 
     model: Model
     axes: tuple[Axis, ...]
-    points: Points  # in log-odds; a point is ``unit`` of them
+    points: Points
     unit: Fraction = Fraction(1)
     optimal: bool = False
     before: Cost | None = None

@@ -13,10 +13,11 @@ from typing import Any
 
 from newron.errors import ModelError
 from newron.formatting import format_rounded
+from newron.model.description import VERBS
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
-from newron.shapes.sentence import VERBS, describe_fuzzy, describe_shape, format_factor, list_neuron
+from newron.shapes.sentence import describe_fuzzy, describe_shape, format_factor, list_neuron
 from newron.shapes.shape import Kind, Neuron, Shape, read_shapes
 
 __all__ = ["FuzzyNeuron", "FuzzyRule", "FuzzyRules", "read_fuzzy_rules"]
@@ -107,6 +108,13 @@ class FuzzyRules:
         In the order of the layers.
     decision : str
         How the outputs decide.
+
+    Examples
+    --------
+    See :func:`read_fuzzy_rules`, which makes them.
+
+    >>> FuzzyRules((), "The highest score decides.")
+    <FuzzyRules: 0 rules in 0 neurons>
     """
 
     neurons: tuple[FuzzyNeuron, ...]

@@ -19,29 +19,19 @@ from newron.formatting import (
     format_unit,
     join_words,
 )
+from newron.model.description import VERBS
 from newron.model.schema import Label
 
 if TYPE_CHECKING:
     from newron.shapes.shape import Neuron, Shape
 
 __all__ = [
-    "VERBS",
     "describe_fuzzy",
     "describe_shape",
     "format_factor",
     "list_neuron",
-    "shorten",
 ]
 
-shorten = format_rounded  # the old name, until figures and reports use the new one
-
-VERBS = {
-    "sum": "adds",
-    "mean": "averages",
-    "min": "takes the least of",
-    "max": "takes the greatest of",
-    "product": "multiplies",
-}
 _MAX_LISTED = 5  # values that are named one by one
 _SHARP, _SOFT = 10.0, 2.0  # how many times the passage goes into the range
 _HELD = 0.5  # a category belongs to a fuzzy set from this membership on

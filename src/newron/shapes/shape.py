@@ -17,9 +17,10 @@ import numpy as np
 from newron.errors import InputError
 from newron.formatting import format_rounded
 from newron.model.aggregation import activate, combine_limits
+from newron.model.description import name_neurons
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Label
+from newron.model.output import Label
 from newron.shapes.curve import Curve, Source
 from newron.shapes.sentence import describe_shape, format_factor, list_neuron
 
@@ -95,6 +96,12 @@ class Shape:
         h varies by at least 0.02.
     unit : str, optional
         The unit of positions.
+
+    Examples
+    --------
+    >>> step = Shape(1, 1, 0, "age", "step up", 18, 90, 0, 1, 0, 1, threshold=54.5, unit="y")
+    >>> print(step)
+    age: 1 from 54.5 y on, 0 below
     """
 
     layer: int
@@ -148,7 +155,12 @@ class Shape:
         return (self.high - self.low) / self.width if self.width else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the shape as plain data."""
+        """Return the shape as plain data.
+
+        Returns
+        -------
+        dict
+        """
         data = {field.name: getattr(self, field.name) for field in fields(self)}
         data["turns"] = [list(turn) for turn in self.turns]
         data["points"] = [list(point) for point in self.points]
@@ -182,6 +194,12 @@ class Shapes(Sequence[Shape]):
 
     A sequence of :class:`Shape`; as text it is grouped by neuron.
 
+    Parameters
+    ----------
+    shapes : sequence of Shape
+    neurons : sequence of Neuron
+        In the order of the layers.
+
     Examples
     --------
     >>> from newron.model import Classes, Column, Layer, Model, Schema
@@ -196,15 +214,22 @@ class Shapes(Sequence[Shape]):
         less 1.25
     """
 
-    neurons: tuple[Neuron, ...]
-    """The neurons, in the order of the layers."""
-
     def __init__(self, shapes: Sequence[Shape], neurons: Sequence[Neuron]) -> None:
         self._shapes = tuple(shapes)
         self.neurons = tuple(neurons)
 
     def of_neuron(self, neuron: Neuron) -> tuple[Shape, ...]:
-        """Return the shapes of the functions of one neuron."""
+        """Return the shapes of the functions of one neuron.
+
+        Parameters
+        ----------
+        neuron : Neuron
+            One of ``neurons``.
+
+        Returns
+        -------
+        tuple of Shape
+        """
         place = neuron.layer, neuron.number
         return tuple(shape for shape in self if (shape.layer, shape.neuron) == place)
 
@@ -255,11 +280,21 @@ class Shapes(Sequence[Shape]):
         return list_neuron(neuron, lines, f"hardly {verb}: {'; '.join(told)}" if rest else "")
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return all shapes as plain data."""
+        """Return all shapes as plain data.
+
+        Returns
+        -------
+        list of dict
+        """
         return [shape.to_dict() for shape in self]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each function, as a data frame of pandas."""
+        """Return a row for each function, as a data frame of pandas.
+
+        Returns
+        -------
+        DataFrame
+        """
         try:
             import pandas as pd
         except ImportError:
@@ -310,7 +345,7 @@ def read_shapes(model: Model) -> Shapes:
     for number, layer in enumerate(model.layers, 1):
         curves = [Curve(model.schema, layer, e, sources[s]) for e, s in enumerate(layer.source)]
         found = _read_layer(layer, number, curves)
-        own = _name_layer(model, number)
+        own = _list_neurons(model, number)
         for neuron in own:
             mine = [shape for shape in found if shape.neuron == neuron.number]
             sources.append(Source(neuron.name, *_find_reach(neuron, mine)))
@@ -322,23 +357,13 @@ def read_shapes(model: Model) -> Shapes:
 # ---- neurons ----
 
 
-def _name_layer(model: Model, number: int) -> list[Neuron]:
-    layer = model.layers[number - 1]
-    numbers = range(1, layer.n_neurons + 1)
-    names = [f"neuron {number}.{j}" for j in numbers]
-    if number == len(model.layers):
-        names = _name_outputs(model)
+def _list_neurons(model: Model, number: int) -> list[Neuron]:
+    layer, names = model.layers[number - 1], name_neurons(model, number)
     centre = [0.0] * len(names) if layer.centre is None else layer.centre.tolist()
     return [
         Neuron(number, j, name, layer.aggregation, layer.activation, c)
-        for j, name, c in zip(numbers, names, centre, strict=True)
+        for j, (name, c) in enumerate(zip(names, centre, strict=True), 1)
     ]
-
-
-def _name_outputs(model: Model) -> list[str]:
-    if not isinstance(model.output, Classes):
-        return [f"output {name}" for name in model.output.names]
-    return [f"score for {label!r}" for label in model.output.labels[-model.output.n_scores :]]
 
 
 def _find_reach(neuron: Neuron, shapes: Sequence[Shape]) -> tuple[float, float]:
