@@ -8,7 +8,7 @@ from builders.engine_tables import (
     one_target,
     sum_of_curves,
 )
-from newron.engine import Compression, Options, fit
+from newron.engine import Options, fit
 from newron.model import Model
 from newron.tables import Field
 
@@ -38,13 +38,13 @@ def test_curves_are_found_by_few_functions(fitted):
 
 def test_the_network_is_near_the_additive_model_that_it_is_made_of(fitted):
     X, y, _ = sum_of_curves(2000, seed=2)
-    scores = fitted.additive.score(X)[:, 0]
+    scores = fitted.parts[0].score(X)[:, 0]
     loss = float(np.mean(np.logaddexp(0.0, scores) - y * scores))
     assert abs(measure_loss(fitted.model, X, y) - loss) < 0.005
 
 
 def test_a_smaller_tolerance_takes_more_functions(fitted):
-    sizes = [fitted.compress(Compression(t)).n_functions for t in (1.0, 0.1, 0.001)]
+    sizes = [fitted.compress(t).n_functions for t in (1.0, 0.1, 0.001)]
     assert sizes[0] < sizes[-1]
     assert sizes == sorted(sizes)
 

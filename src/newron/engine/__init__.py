@@ -1,6 +1,6 @@
 """The engine of the default recipe: an additive model on bins, compressed to few functions."""
 
-from newron.engine.compression import Compression
-from newron.engine.fitting import EngineFit, Options, fit
+from newron.engine.fitting import Options, fit
+from newron.engine.result import Band, EngineFit
 
-__all__ = ["Compression", "EngineFit", "Options", "fit"]
+__all__ = ["Band", "EngineFit", "Options", "fit"]

@@ -6,7 +6,7 @@ of few functions of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,8 @@ from newron.engine.basis import Group, PairBasis, list_groups, list_lines, make_
 from newron.engine.binning import BinnedTable, Codes, bin_rows
 from newron.engine.design import LEVELS, BinnedDesign, DenseDesign, Design, coarsen, expand
 from newron.engine.evidence import Coefficients, Settings, solve
-from newron.engine.objective import Objective
+from newron.engine.likelihood import Likelihood
+from newron.engine.monotone import fix_directions, hold_directions
 from newron.engine.pairs import coarsen_rows, find_pairs, make_pair_group
 from newron.engine.screening import WIDE, Sums, find_columns
 from newron.engine.steps import find_steps
@@ -44,7 +45,7 @@ class Additive:
     """Curves, steps and surfaces on bins, with their posterior."""
 
     table: BinnedTable
-    objective: Objective
+    likelihood: Likelihood
     at: Coefficients
     scores: NDArray[Any]  # (outputs, rows)
     bases: dict[int, PairBasis]
@@ -56,7 +57,7 @@ class Additive:
     @property
     def n_outputs(self) -> int:
         """How many scores there are."""
-        return self.objective.n_outputs
+        return self.likelihood.n_outputs
 
     @property
     def is_few(self) -> bool:
@@ -113,7 +114,7 @@ class Additive:
 
     def differentiate(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Return gradient and curvature by row for each output."""
-        return [self.objective.differentiate(self.scores, k) for k in range(self.n_outputs)]
+        return [self.likelihood.differentiate(self.scores, k) for k in range(self.n_outputs)]
 
     def sum_derivatives(self) -> Sums:
         """Return gradient and curvature summed over the bins, for each output."""
@@ -123,6 +124,23 @@ class Additive:
         """Return the sums of a value over the bins of all columns."""
         none = BinnedDesign(self.table, [], np.zeros(1, np.intp), self.n_threads)
         return none.sum_bins(values)[0]
+
+    def band(self, column: int, output: int) -> tuple[Floats, Floats]:
+        """Return a column's curve and its standard deviation, both by bin."""
+        groups = self.at.by_column.get(column, [])
+        curve = self.curve(column, output)
+        if not groups:
+            return curve, np.zeros_like(curve)
+        places = [np.arange(self.at.slices[g].start, self.at.slices[g].stop) for g in groups]
+        functions = np.concatenate([self.at.groups[g].basis for g in groups], axis=1)
+        posterior = self.at.posteriors[output]
+        return curve, posterior.spread(functions, np.concatenate(places))
+
+    def deviation(self, X: Floats) -> Floats:
+        """Return the standard deviation of the scores of new rows, (rows, outputs)."""
+        functions = self.expand(X)
+        spreads = [p.spread(functions, slice(None)) for p in self.at.posteriors]
+        return np.stack(spreads, axis=1)
 
     def expand(self, X: Floats) -> Floats:
         """Return the matrix of all functions on new rows."""
@@ -148,19 +166,24 @@ class Additive:
 
 def fit_additive(
     table: BinnedTable,
-    objective: Objective,
+    likelihood: Likelihood,
     *,
     pairs: bool = True,
     steps: bool = True,
+    directions: tuple[int, ...] = (),
     n_threads: int = 1,
     stage: Stage | None = None,
 ) -> Additive:
-    """Fit curves, steps, strong pairs and, on few rows, all pairs."""
+    """Fit curves, steps, strong pairs and, on few rows, all pairs.
+
+    Columns with a direction keep it, and are in no pair.
+    """
     tell = stage if stage is not None else _ignore
     tell("curves")
     is_wide = len(table.columns) > WIDE
     groups = list_lines(table) if is_wide else list_groups(table, rough=table.n_rows <= FEW_ROWS)
-    model = _begin(table, objective, list(groups), n_threads)
+    model = _begin(table, likelihood, list(groups), n_threads)
+    model.directions = directions
     _solve(model, 12, tell)
     if is_wide:
         _add_columns(model, tell)
@@ -169,22 +192,45 @@ def fit_additive(
         _add_steps(model, _STEP_ROUNDS, 6, tell)
     if pairs and len(table.columns) > 1:
         tell("pairs")
-        own = {g.columns[0] for g in model.at.groups if len(g.columns) == 1 and not g.tied}
-        model.bases = make_pair_bases(table, own if is_wide else range(len(table.columns)))
+        model.bases = make_pair_bases(table, _list_free(model, is_wide))
         if _add_pairs(model, tell) and steps and table.total >= _STEP_ROWS:
             _add_steps(model, 2, 5, tell)
         if model.is_few and _add_all_pairs(model):
             tell("all pairs")
             _solve(model, 12, tell)
+    if any(directions):
+        tell("directions")
+        _hold_directions(model, tell)
     return model
 
 
+def _list_free(model: Additive, is_wide: bool) -> list[int]:
+    """Return the columns that may be in pairs: with a curve of their own, and no direction."""
+    columns: Iterable[int] = range(len(model.table.columns))
+    if is_wide:
+        single = (group for group in model.at.groups if len(group.columns) == 1)
+        columns = sorted({group.columns[0] for group in single if not group.tied})
+    if not model.directions:
+        return list(columns)
+    return [c for c in columns if not model.directions[model.table.columns[c].source]]
+
+
+def _hold_directions(model: Additive, tell: Stage) -> None:
+    """Make curves rise or fall as they must, and let all others move along."""
+    table, sums = model.table, model.sum_derivatives()
+    model.at = fix_directions(model.at, table.columns, sums, model.directions)
+    _solve(model, 4, tell)
+    hold_directions(model.at)
+    design = model.design()
+    model.scores = np.stack([design.score(values) for values in model.at.values.T])
+
+
 def _begin(
-    table: BinnedTable, objective: Objective, groups: Sequence[Group], n_threads: int
+    table: BinnedTable, likelihood: Likelihood, groups: Sequence[Group], n_threads: int
 ) -> Additive:
-    start = objective.start()
+    start = likelihood.start()
     scores = np.repeat(start[:, None], table.n_rows, axis=1)
-    return Additive(table, objective, Coefficients.begin(groups, start), scores, {}, n_threads)
+    return Additive(table, likelihood, Coefficients.begin(groups, start), scores, {}, n_threads)
 
 
 def _add_columns(model: Additive, tell: Stage) -> None:
@@ -212,7 +258,7 @@ def _solve(model: Additive, rounds: int, tell: Stage) -> None:
     left = rounds
     while True:
         design = model.design()
-        model.at, model.scores = solve(design, model.objective, model.at, settings)
+        model.at, model.scores = solve(design, model.likelihood, model.at, settings)
         left -= settings.rounds
         if model.is_few or left <= 0:
             return

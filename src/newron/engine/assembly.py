@@ -15,7 +15,7 @@ from newron.model.network import Layer
 from newron.model.output import Output
 from newron.model.schema import Column, Schema
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "far_ends"]
 
 _STEEP = 20.0  # beyond which tanh is ±1
 _FAR = 1000.0  # column spreads: where a factor that should stay 1 has its place
@@ -35,26 +35,28 @@ class _Edge:
     levels: Floats = field(default_factory=lambda: np.zeros(0))
 
 
-def assemble(networks: Sequence[Network], schema: Schema, output: Output) -> Model:
+def assemble(networks: Sequence[Network], schema: Schema, output: Output, processing: str) -> Model:
     """Return the model of one network for each score.
 
-    It has sigmoids where these are enough, and products of two tanh where some functions
-    have two factors; a sigmoid's second factor then lies so far away that it is 1.
+    A smooth one has sigmoids where these are enough, and products of two tanh where some
+    functions have two factors; a sigmoid's second factor then lies so far away that it is 1.
     """
-    kind = "tanh_prod" if any(network.n_factors > 1 for network in networks) else "sigmoid"
-    hidden = _make_hidden(networks, schema)
+    kind = processing
+    if processing == "smooth":
+        kind = "tanh_prod" if any(network.n_factors > 1 for network in networks) else "sigmoid"
+    hidden = _make_hidden(networks, schema, kind if processing != "smooth" else "sigmoid")
     last = _make_last(networks, schema, kind)
     return Model(schema, [last] if hidden is None else [hidden, last], output)
 
 
-def _make_hidden(networks: Sequence[Network], schema: Schema) -> Layer | None:
+def _make_hidden(networks: Sequence[Network], schema: Schema, kind: str) -> Layer | None:
     neurons = [neuron for network in networks for neuron in network.neurons]
     edges = [
-        _write_edge(j, function, schema, "sigmoid")
+        _write_edge(j, function, schema, kind)
         for j, neuron in enumerate(neurons)
         for function in neuron.inputs
     ]
-    return _make_layer("sigmoid", len(neurons), edges) if neurons else None
+    return _make_layer(kind, len(neurons), edges) if neurons else None
 
 
 def _make_last(networks: Sequence[Network], schema: Schema, kind: str) -> Layer:
@@ -112,7 +114,7 @@ def _pad(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the factors as a kind of layer has them: σ(2 z) is (tanh(z) + 1) / 2."""
     if kind == "sigmoid":
-        return (2.0 * w[0],), b
+        return (float(np.clip(2.0 * w[0], -1e300, 1e300)),), b
     if len(w) == 2:
         return w, b
     flat, low, _ = _stay(column, rank)
@@ -121,11 +123,18 @@ def _pad(
 
 def _stay(column: Column, rank: bool) -> tuple[float, float, float]:
     """Return w, and two places so far below and above that a factor does not change."""
-    spread = column.high - column.low or 1.0
-    ends = np.array([column.low - _FAR * spread, column.high + _FAR * spread])
-    low, high = round_to_step(ends, np.array(spread), 1).tolist()
+    low, high = far_ends(column)
+    spread = max(column.high - column.low, 1e-290) or 1.0
     flat = round_to_digits(np.array([_STEEP if rank else _STEEP / spread]), 2)
     return float(flat[0]), low, high
+
+
+def far_ends(column: Column) -> tuple[float, float]:
+    """Return two places far below and far above all values of a column."""
+    spread = column.high - column.low or 1.0
+    ends = np.array([column.low - _FAR * spread, column.high + _FAR * spread])
+    low, high = round_to_step(np.clip(ends, -1e300, 1e300), np.array(spread), 1).tolist()
+    return low, high
 
 
 def _read_neuron(target: int, signal: int, neuron: Neuron, kind: str) -> _Edge:

@@ -62,7 +62,7 @@ class _Compressor:
     ) -> None:
         self.model, self.settings, self.scales, self.output = model, settings, scales, output
         self.columns = model.table.columns
-        _, curvature = model.objective.differentiate(model.scores, output)
+        _, curvature = model.likelihood.differentiate(model.scores, output)
         self.curvature = model.sum_bins(curvature)
         self.total_curvature = max(float(curvature.sum()), 1e-300)
         self.curves = [model.curve(c, output, steps=False) for c in range(len(self.columns))]

@@ -19,7 +19,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from newron.engine.basis import Group
 from newron.engine.design import DenseDesign, Design, find_slices
-from newron.engine.objective import Objective
+from newron.engine.likelihood import Likelihood
 from newron.model.arithmetic import Floats
 
 __all__ = [
@@ -160,19 +160,19 @@ class KernelPosterior:
 
 
 def solve(
-    design: Design, objective: Objective, at: Coefficients, settings: Settings
+    design: Design, likelihood: Likelihood, at: Coefficients, settings: Settings
 ) -> tuple[Coefficients, NDArray[Any]]:
     """Find coefficients and prior variances; return them and the scores (outputs, rows)."""
-    n_outputs = objective.n_outputs
+    n_outputs = likelihood.n_outputs
     scores = np.stack([design.score(at.values[:, k]) for k in range(n_outputs)])
     for n_round in range(settings.rounds):
         if settings.callback is not None:
             settings.callback()
         at.posteriors = []
         for k in range(n_outputs):
-            at.posteriors.append(_step(design, objective, at, scores, k))
+            at.posteriors.append(_step(design, likelihood, at, scores, k))
         _count_effective(at)
-        objective.update(scores, at.effective.sum(axis=0) + 1.0)
+        likelihood.update(scores, float(at.effective.sum()) + 1.0)
         change = _update_variances(at, settings.pull)
         if change < _DONE and n_round > 2:
             break
@@ -183,13 +183,13 @@ def solve(
 
 
 def _step(
-    design: Design, objective: Objective, at: Coefficients, scores: NDArray[Any], output: int
+    design: Design, likelihood: Likelihood, at: Coefficients, scores: NDArray[Any], output: int
 ) -> Posterior:
     """Take one of Newton's steps for one output, in place."""
     if isinstance(design, DenseDesign) and design.size > len(design.matrix):
-        return _step_by_rows(design, objective, at, scores, output)
-    gradient, curvature = objective.differentiate(scores, output)
-    precision = at.precision(objective.shift_free)
+        return _step_by_rows(design, likelihood, at, scores, output)
+    gradient, curvature = likelihood.differentiate(scores, output)
+    precision = at.precision(likelihood.shift_free)
     values = at.values[:, output]
     hessian = design.gram(curvature)
     downhill = design.project(gradient)
@@ -201,12 +201,12 @@ def _step(
     def penalty(x: Floats) -> float:
         return 0.5 * float(precision[1:] @ x[1:] ** 2)
 
-    before = objective.loss(scores) + penalty(values)
+    before = likelihood.loss(scores) + penalty(values)
     start = scores[output].copy()
     rate = 1.0
     for _ in range(7):
         scores[output] = start + rate * move
-        if objective.loss(scores) + penalty(values + rate * step) <= before * (1.0 + 1e-7) + 1e-9:
+        if likelihood.loss(scores) + penalty(values + rate * step) <= before * (1.0 + 1e-7) + 1e-9:
             break
         rate *= 0.5
     else:
@@ -232,18 +232,18 @@ def _factorize(hessian: Floats, ridge: Floats) -> Floats:
 
 
 def _step_by_rows(
-    design: DenseDesign, objective: Objective, at: Coefficients, scores: NDArray[Any], output: int
+    design: DenseDesign, likelihood: Likelihood, at: Coefficients, scores: NDArray[Any], output: int
 ) -> Posterior:
     """Take the same step where rows are fewer than coefficients, by the kernel of rows."""
     n = len(design.matrix)
-    prior = 1.0 / at.precision(objective.shift_free)
+    prior = 1.0 / at.precision(likelihood.shift_free)
     prior[0] = min(prior[0], 1e3)
     scaled = design.matrix * np.sqrt(prior)
     kernel = scaled @ scaled.T
     values = at.values[:, output]
     here = design.score(values)
     offset = scores[output] - here
-    gradient, curvature = objective.differentiate(scores, output)
+    gradient, curvature = likelihood.differentiate(scores, output)
     curvature = np.maximum(curvature, 1e-8 * float(curvature.max()))
     root = np.sqrt(curvature)
     inner = root[:, None] * kernel * root
@@ -257,11 +257,11 @@ def _step_by_rows(
     def penalty(x: Floats) -> float:
         return 0.5 * float(x**2 @ (1.0 / prior))
 
-    before = objective.loss(scores) + penalty(values)
+    before = likelihood.loss(scores) + penalty(values)
     rate = 1.0
     for _ in range(6):
         scores[output] = here + offset + rate * move
-        if objective.loss(scores) + penalty(values + rate * step) <= before + 1e-9:
+        if likelihood.loss(scores) + penalty(values + rate * step) <= before + 1e-9:
             break
         rate *= 0.5
     at.values[:, output] = values + rate * step

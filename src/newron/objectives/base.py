@@ -136,6 +136,8 @@ class Objective(ABC):
         What ``evaluate`` measures, as it is printed.
     stratified : bool
         Whether folds keep the proportions of the targets' values.
+    has_dispersion : bool
+        Whether the likelihood has a scale of its own, such as the variance of noise.
 
     Examples
     --------
@@ -152,6 +154,7 @@ class Objective(ABC):
     name: ClassVar[str]
     metric: ClassVar[str]
     stratified: ClassVar[bool] = False
+    has_dispersion: ClassVar[bool] = False
 
     @property
     def likelihood_factor(self) -> float:

@@ -34,6 +34,7 @@ class Squared(Objective):
 
     name = "squared"
     metric = "r2"
+    has_dispersion = True
 
     @property
     def likelihood_factor(self) -> float:

@@ -1,0 +1,209 @@
+"""What a fit of the engine gives: a model, bands, and the path to shorter models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.engine.additive import Additive
+from newron.engine.assembly import assemble
+from newron.engine.binning import NumberBins
+from newron.engine.compression import Compression, compress
+from newron.engine.crisp import assemble_steps, cut_curves
+from newron.engine.network import Network
+from newron.engine.refitting import refit_weights
+from newron.errors import InputError
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.output import Output
+from newron.model.schema import Schema
+from newron.objectives import TargetScale
+
+__all__ = ["Band", "EngineFit", "Sample"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some of the training rows, and where they are among all."""
+
+    rows: Floats
+    index: NDArray[np.intp]
+
+    @classmethod
+    def take(cls, X: Floats, most: int) -> Sample:
+        """Take all rows, or so many of them."""
+        index = np.arange(len(X))
+        if len(X) > most:
+            index = np.sort(np.random.default_rng(4).choice(len(X), most, replace=False))
+        return cls(X[index], index)
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A column's curve with its standard deviation, at each of its values.
+
+    ``values`` are means of bins, or the codes of categories; ``missing`` is the curve at a
+    missing value and its deviation, or None where training had none.
+    """
+
+    values: Floats
+    curve: Floats
+    deviation: Floats
+    missing: tuple[float, float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class EngineFit:
+    """A fit of the engine.
+
+    Parameters
+    ----------
+    parts : tuple of Additive
+        The additive model on bins: one for all classes, or one for each target.
+    schema : Schema
+    output : Classes or Targets
+    scale : TargetScale
+        Of the targets.
+    sample : Sample
+    processing : str
+        Of which functions the model consists.
+    model : Model
+        The network.
+    """
+
+    parts: tuple[Additive, ...]
+    schema: Schema
+    output: Output
+    scale: TargetScale
+    sample: Sample
+    processing: str
+    model: Model = field(default_factory=lambda: Model.__new__(Model))
+
+    # ---- networks ----
+
+    def compress(self, tolerance: float) -> Model:
+        """Return the network of this tolerance: a larger one has fewer functions.
+
+        Parameters
+        ----------
+        tolerance : float
+            How near the network comes to the curves, in parts of their own uncertainty.
+
+        Returns
+        -------
+        Model
+        """
+        if self.processing == "heaviside":
+            made = self._make_steps(tolerance)
+        else:
+            made = self._make_smooth(tolerance)
+        scores = np.concatenate([part.scores[:, self.sample.index] for part in self.parts])
+        curvature = [
+            part.likelihood.differentiate(part.scores, k)[1][self.sample.index]
+            for part in self.parts
+            for k in range(part.n_outputs)
+        ]
+        size = self.scale.scale[:, None] ** 2
+        directions = self.parts[0].directions
+        wanted = self.scale.undo(scores.T).T
+        return refit_weights(made, self.sample.rows, wanted, np.stack(curvature) / size, directions)
+
+    def _make_smooth(self, tolerance: float) -> Model:
+        bumps = self.processing != "sigmoid" and not self.parts[0].directions
+        settings = Compression(tolerance, bumps)
+        networks = [network for part in self.parts for network in compress(part, settings)]
+        scaled = [self._scale(network, k) for k, network in enumerate(networks)]
+        return assemble(scaled, self.schema, self.output, self.processing)
+
+    def _scale(self, network: Network, output: int) -> Network:
+        """Return a network in the units of its target."""
+        shift, scale = float(self.scale.shift[output]), float(self.scale.scale[output])
+        return Network(
+            network.constant * scale + shift,
+            [replace(f, weight=f.weight * scale) for f in network.functions],
+            [replace(n, weight=n.weight * scale) for n in network.neurons],
+        )
+
+    def _make_steps(self, tolerance: float) -> Model:
+        found = [
+            cut_curves(part, tolerance, k) for part in self.parts for k in range(part.n_outputs)
+        ]
+        scaled = []
+        for k, (steps, constant) in enumerate(found):
+            shift, scale = float(self.scale.shift[k]), float(self.scale.scale[k])
+            moved = [replace(step, target=k, weight=step.weight * scale) for step in steps]
+            scaled.append((moved, constant * scale + shift))
+        return assemble_steps(scaled, self.schema, self.output)
+
+    def path(self, tolerances: Sequence[float] = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)) -> list[Model]:
+        """Return networks from the shortest to the nearest, each longer than the one before.
+
+        Parameters
+        ----------
+        tolerances : sequence of float
+            From large to small.
+
+        Returns
+        -------
+        list of Model
+        """
+        models: list[Model] = []
+        for tolerance in tolerances:
+            model = self.compress(tolerance)
+            if not models or model.n_functions > models[-1].n_functions:
+                models.append(model)
+        return models
+
+    # ---- uncertainty ----
+
+    def band(self, column: int, output: int = 0) -> Band:
+        """Return the curve of a column with its posterior standard deviation.
+
+        Parameters
+        ----------
+        column : int
+            Of the inputs.
+        output : int, default 0
+
+        Returns
+        -------
+        Band
+            In units of the score, or of the target.
+        """
+        part, k = self._find(output)
+        scale = float(self.scale.scale[output])
+        codes = [c for c, bins in enumerate(part.table.columns) if bins.source == column]
+        if len(codes) != 1:
+            raise InputError(
+                f"column {self.schema.names[column]!r}: expected a column with a curve of its own"
+            )
+        bins = part.table.columns[codes[0]]
+        curve, deviation = part.band(codes[0], k)
+        values = bins.centers if isinstance(bins, NumberBins) else np.arange(float(bins.n_bins))
+        missing = None
+        if bins.missing_mass > 0.0:
+            missing = (scale * float(curve[-1]), scale * float(deviation[-1]))
+        return Band(values, scale * curve[:-1], scale * deviation[:-1], missing)
+
+    def deviation(self, X: Floats) -> Floats:
+        """Return the posterior standard deviation of the scores of rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (rows, columns)
+            Encoded as the training rows.
+
+        Returns
+        -------
+        ndarray of shape (rows, outputs)
+        """
+        spread = np.concatenate([part.deviation(X) for part in self.parts], axis=1)
+        return np.asarray(spread * self.scale.scale)
+
+    def _find(self, output: int) -> tuple[Additive, int]:
+        if len(self.parts) > 1:
+            return self.parts[output], 0
+        return self.parts[0], output
