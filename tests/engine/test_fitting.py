@@ -322,3 +322,94 @@ def test_the_model_is_read_and_exported(fitted):
     assert "x1" in str(fitted.model)
     assert fitted.model.shapes()
     assert "def " in str(fitted.model.export("python"))
+
+
+# ---- steps ----
+
+
+def test_heaviside_is_a_network_of_steps(rng):
+    X, y, _ = sum_of_curves()
+    model = fit(X, y, number_classes(), name_columns(3), options=Options("heaviside")).model
+    assert [layer.processing for layer in model.layers] == ["heaviside"]
+    test, labels, z = sum_of_curves(3000, seed=1)
+    truth = float(np.mean(np.logaddexp(0.0, z) - labels * z))
+    assert measure_loss(model, test, labels) < truth + 0.05
+
+
+def test_steps_lie_between_values_at_short_decimals(rng):
+    X = rng.integers(0, 10, (500, 1)).astype(float)
+    y = (rng.random(500) < np.where(X[:, 0] >= 6.0, 0.9, 0.1)).astype(float)
+    model = fit(X, y, number_classes(), name_columns(1), options=Options("heaviside")).model
+    layer = model.layers[-1]
+    strongest = int(np.argmax(np.abs(layer.alpha)))
+    assert layer.b[strongest, 0] == 5.5
+
+
+def test_categories_and_missing_values_become_sets_of_steps(rng):
+    colour = rng.integers(0, 4, 1200).astype(float)
+    p = np.array([0.1, 0.1, 0.9, 0.9])[colour.astype(int)]
+    colour[::5] = np.nan
+    p[::5] = 0.5
+    y = (rng.random(1200) < p).astype(float)
+    fields = (Field("colour", ("red", "green", "blue", "grey")),)
+    found = fit(colour[:, None], y, number_classes(), fields, options=Options("heaviside"))
+    rows = np.array([[0.0], [1.0], [2.0], [3.0], [np.nan]])
+    odds = found.model.output.predict_proba(found.model.score_rows(rows))[:, 1]
+    assert odds == pytest.approx([0.1, 0.1, 0.9, 0.9, 0.5], abs=0.1)
+    assert found.model.n_functions <= 3
+    assert found.model.rules()
+
+
+# ---- directions ----
+
+
+@pytest.mark.parametrize("processing", ["smooth", "heaviside"])
+@pytest.mark.parametrize("n", [400, 4000])
+def test_directions_are_kept(processing, n):
+    X, y, _ = sum_of_curves(n)
+    options = Options(processing, directions=(1, -1, 0))
+    model = fit(X, y, number_classes(), name_columns(3), options=options).model
+    for column, sign in ((0, 1.0), (1, -1.0)):
+        rows = np.zeros((300, 3))
+        rows[:, column] = np.linspace(-6.0, 6.0, 300)
+        assert np.all(sign * np.diff(model.scores(rows)[:, 0]) >= 0.0)
+    assert measure_loss(model, X, y) < 0.55
+
+
+def test_a_direction_that_the_rows_have_anyway_costs_nothing():
+    X, y, _ = sum_of_curves()
+    free = fit(X, y, number_classes(), name_columns(3)).model
+    options = Options(directions=(1, 0, 0))
+    held = fit(X, y, number_classes(), name_columns(3), options=options).model
+    assert measure_loss(held, X, y) < measure_loss(free, X, y) + 0.02
+
+
+# ---- uncertainty, and shorter networks ----
+
+
+def test_the_bands_of_scores_hold_the_truth_as_often_as_they_should():
+    inside = []
+    for seed in range(5):
+        X, y, _ = sum_of_curves(1500, seed=seed)
+        found = fit(X, y, number_classes(), name_columns(3))
+        test, _, z = sum_of_curves(500, seed=100 + seed)
+        away = np.abs(found.parts[0].score(test)[:, 0] - z)
+        inside.append(np.mean(away < 1.96 * found.deviation(test)[:, 0]))
+    assert 0.85 < np.mean(inside) <= 1.0
+
+
+def test_the_band_of_a_curve_is_wider_where_rows_are_few(fitted):
+    band = fitted.band(0)
+    assert band.missing is None
+    assert len(band.values) == len(band.curve) == len(band.deviation)
+    middle = np.abs(band.values) < 0.5
+    assert band.deviation[middle].mean() < band.deviation[[0, -1]].mean()
+
+
+def test_the_path_goes_from_short_to_near(fitted):
+    X, y, _ = sum_of_curves()
+    models = fitted.path()
+    sizes = [model.n_functions for model in models]
+    assert sizes == sorted(set(sizes))
+    losses = [measure_loss(model, X, y) for model in models]
+    assert losses[-1] == pytest.approx(measure_loss(fitted.model, X, y), abs=0.01)
