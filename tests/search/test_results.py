@@ -49,7 +49,7 @@ def test_the_table_has_the_names_of_scikit_learn():
         for place, candidate in enumerate(tree.candidates)
         for fold in range(2)
     }
-    tree = tree.judge(dict.fromkeys(tree.candidates, 0.0))
+    tree = tree.advance(dict.fromkeys(tree.candidates, 0.0))
     table = make_table(Exploration(tree, outcomes, 2), {"recipe": "gradient"}, [4, 8])
     assert table["params"][1] == {
         "hidden_layer_sizes": (), "processing": "tanh_prod", "n_factors": 3, "recipe": "gradient",

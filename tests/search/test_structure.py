@@ -13,7 +13,7 @@ def grow(rule, score, choices=((),)):
     """Judge whole levels by a function of the candidate until the tree ends."""
     tree = Tree.start(rule, choices)
     while tree.waiting:
-        tree = tree.judge({candidate: score(candidate) for candidate in tree.candidates})
+        tree = tree.advance({candidate: score(candidate) for candidate in tree.candidates})
     return tree
 
 
@@ -44,7 +44,7 @@ class TestPatience:
         scores = {(): 0.5, (1,): 0.51, (2,): 0.5199, (1, 1): 0.6}
         tree = Tree.start(GrowthRule())
         for _ in range(3):
-            tree = tree.judge({c: scores[c.widths] for c in tree.candidates})
+            tree = tree.advance({c: scores[c.widths] for c in tree.candidates})
         assert [node.patience for node in tree.nodes] == [5, 5, 4, 5]
         assert tree.nodes[2].gain == pytest.approx(0.0099)
 
@@ -84,7 +84,7 @@ class TestLimits:
     def test_what_is_to_come_is_counted(self):
         tree = Tree.start(GrowthRule())
         assert tree.count_to_come() == 32
-        assert tree.judge({Candidate(()): 0.5}).count_to_come() == 31
+        assert tree.advance({Candidate(()): 0.5}).count_to_come() == 31
         assert grow(GrowthRule(), lambda c: 0.5).count_to_come() == 0
 
 

@@ -7,43 +7,37 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    check_X_y,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from newron.errors import InputError, InterruptedWarning, NewronWarning
-from newron.estimators.columns import declare_domains, read_directions
-from newron.estimators.readers import Readable, cover_training
-from newron.estimators.record import record_training
+from newron.errors import InterruptedWarning
+from newron.estimators.columns import declare_domains
+from newron.estimators.planning import design_network, make_context, resume, specify
+from newron.estimators.reader import TableReader
+from newron.estimators.record import count_seen, cover_training, list_settings, record_training
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import LARGEST_INPUT, within_limits
 from newron.model.output import Output
-from newron.model.processing import get_processing
-from newron.model.schema import Schema, make_names
-from newron.tables.field import Field
-from newron.tables.table import encode_rows, is_plain, learn_fields
+from newron.model.readable import Readable
 from newron.training import strategies
-from newron.training.architecture import SMOOTH, Architecture, plan_architecture
-from newron.training.callbacks import Callback, ProgressLine
+from newron.training.callbacks import Callback
 from newron.training.context import FitContext
 from newron.training.encoding import SCALES, describe_columns
 from newron.training.growing import GrowPath
 from newron.training.pruning import PrunePath, PrunePlan, measure_fit, prune
-from newron.training.recipe import RECIPES, Recipe, get_recipe
-from newron.training.specification import CoreFit, FitResult, Specification
+from newron.training.recipe import RECIPES
+from newron.training.specification import FitResult, Specification
 from newron.training.training_set import TrainingSet
+
+if TYPE_CHECKING:
+    from newron.report import Origin
+    from newron.rules.coverage import Coverage
 
 __all__ = ["NewronEstimator"]
 
@@ -51,7 +45,7 @@ _OPTIONAL_COUNT = [None, Interval(Integral, 1, 2**31 - 1, closed="both")]
 _OPTIONAL_AMOUNT = [None, Interval(Real, 0, None, closed="left")]
 
 
-class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
+class NewronEstimator(Readable, TableReader):
     """Shared by both estimators; see their own documentation."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -153,155 +147,6 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.callbacks = callbacks
 
-    # ---- reading arguments ----
-
-    def _read_table(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        reset: bool,
-        sample_weight: ArrayLike | None = None,
-        **how: Any,
-    ) -> tuple[Floats, NDArray[Any]]:
-        reset = reset and not (self.warm_start and hasattr(self, "_fitted"))
-        if self._is_plain(X, reset):
-            table, targets = validate_data(
-                self,
-                X,
-                y,
-                reset=reset,
-                dtype=[np.float64, np.float32],
-                ensure_min_samples=1,
-                ensure_all_finite=False,
-                **how,
-            )
-            if reset:
-                self._fields = tuple(map(Field, make_names(table.shape[1])))
-            _check_limits(table)
-            return table, targets
-        with warnings.catch_warnings():
-            if reset:
-                self._learn_fields(X, sample_weight)
-                # What only rows without weight have is not a category, and no news.
-                warnings.simplefilter("ignore", NewronWarning)
-            unknown = "missing" if reset else self.handle_unknown
-            matrix = encode_rows(X, self._fields, unknown=unknown)
-        table, targets = check_X_y(
-            matrix, y, ensure_min_samples=1, ensure_all_finite="allow-nan", **how
-        )
-        return table, targets
-
-    def _is_plain(self, X: ArrayLike, reset: bool) -> bool:
-        """Tell whether a table is a matrix of numbers, read by place."""
-        if not is_plain(X):
-            return False
-        if not reset:
-            return not any(field.categories is not None for field in self._fields)
-        return self.categorical_features is None or isinstance(self.categorical_features, str)
-
-    def _learn_fields(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        weights = np.asarray(sample_weight)
-        # What does not fit the rows gets its error later.
-        fits = weights.ndim == 1 and weights.shape[:1] == np.shape(X)[:1]
-        used = np.flatnonzero(weights != 0) if fits else None
-        self._fields = learn_fields(X, self.categorical_features, index=used)
-        _check_text(self._fields)
-        self.n_features_in_ = len(self._fields)
-        names = [field.name for field in self._fields]
-        if set(names) <= set(getattr(X, "columns", getattr(X, "names", ()))):
-            self.feature_names_in_ = np.array(names, object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _read_weights(self, sample_weight: ArrayLike | None, X: Floats) -> Floats | None:
-        if sample_weight is None:
-            return None
-        weights = np.asarray(
-            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        )
-        largest = float(weights.max())
-        if largest > 0.0 and not 1e-100 < largest < 1e100:
-            weights = weights / largest  # sums of them must neither overflow nor vanish
-        return weights
-
-    def _plan_networks(self, n_outputs: int, *, one_pass: bool = False) -> list[Architecture]:
-        """Plan the networks to choose from: one, unless the processing is "smooth"."""
-        if not self._is_smooth:
-            return [self._plan_architecture(n_outputs)]
-        if one_pass:  # a part of the rows cannot tell
-            kind = getattr(self, "processing_", SMOOTH[0])
-            return [self._plan_architecture(n_outputs, processing=kind)]
-        self._check_smooth(
-            {
-                "warm_start": self.warm_start,
-                'hidden_layer_sizes "auto"': self._is_auto,
-                f'recipe "{self.recipe}"': self.recipe != "default",
-            }
-        )
-        networks = [self._plan_architecture(n_outputs, processing=kind) for kind in SMOOTH]
-        self._check_smooth({"an aggregation or activation": not networks[0].adds})
-        return networks
-
-    def _check_smooth(self, wrong: dict[str, bool]) -> None:
-        for what, is_so in wrong.items():
-            if is_so:
-                raise InputError(
-                    f'{what}: expected a named processing function, got "smooth", which the '
-                    "default recipe chooses, with all rows, for networks that sum; name "
-                    '"sigmoid" or "tanh_prod"'
-                )
-
-    @property
-    def _is_smooth(self) -> bool:
-        return isinstance(self.processing, str) and self.processing == "smooth"
-
-    def _plan_architecture(
-        self,
-        n_outputs: int,
-        hidden: tuple[int, ...] | None = None,
-        processing: str | tuple[str, ...] | None = None,
-    ) -> Architecture:
-        """Plan the network of these hidden layers, by default of those asked for or found."""
-        asked: Any = self.hidden_layer_sizes_ if self._is_auto else self.hidden_layer_sizes
-        wanted = asked if hidden is None else hidden
-        widths = [wanted] if isinstance(wanted, Integral) else list(wanted)
-        if any(not isinstance(n, Integral) or n < 1 for n in widths):
-            raise InputError(
-                f"hidden_layer_sizes: expected whole numbers from 1 on, got {tuple(widths)}"
-            )
-        return plan_architecture(
-            [int(n) for n in widths],
-            n_outputs,
-            processing=self.processing if processing is None else processing,
-            aggregation=self.aggregation,
-            activation=self.activation,
-            n_factors=self.n_factors,
-            functions_per_input=self.functions_per_input,
-            direct_inputs=self.direct_inputs,
-        )
-
-    def _choose_recipe(self, architecture: Architecture) -> Recipe:
-        crisp = any(get_processing(layer.processing).crisp for layer in architecture.layers)
-        recipe = get_recipe(self.recipe, crisp=crisp).adjust(
-            max_iter=self.max_iter,
-            batch_size=self.batch_size,
-            learning_rate_init=self.learning_rate_init,
-            weight_decay=self.weight_decay,
-            n_iter_no_change=self.n_iter_no_change,
-            tol=self.tol,
-            n_init=self.n_init,
-        )
-        if self.early_stopping and recipe.n_iter_no_change is None:
-            recipe = recipe.adjust(n_iter_no_change=max(20, recipe.max_iter // 10))
-        return recipe
-
-    def _make_seed(self) -> np.random.SeedSequence:
-        if isinstance(self.random_state, Integral):
-            return np.random.SeedSequence(int(self.random_state))
-        state = check_random_state(self.random_state)
-        return np.random.SeedSequence(int(state.randint(np.iinfo(np.int32).max)))
-
     # ---- fitting ----
 
     def _fit_rows(
@@ -318,10 +163,10 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         data = TrainingSet.from_rows(X, y, weight, self._fields)
         if self._is_auto and not self._is_smooth:  # the specification raises for both
             self._search_structure(data, output, class_weight, one_pass)
-        spec = self._specify(data, output, class_weight, one_pass=one_pass)
-        trained = self._adjust(spec, data, one_pass)
+        spec = specify(self, data, output, class_weight, one_pass=one_pass)
+        trained = resume(self, spec, data, one_pass)
         self._check_domains(X)
-        context = self._make_context()
+        context = make_context(self)
         # A part of the rows cannot be grown on, nor split into folds.
         strategy = "gradient" if one_pass else self.recipe
         fitted = strategies.run(strategy, data, trained, context)
@@ -338,34 +183,13 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         self._record = None if one_pass else record_training(self._fields, X, y, weight)
         return self._keep(fitted, add=one_pass, prune_path=path)
 
-    def _adjust(self, spec: Specification, data: TrainingSet, one_pass: bool) -> Specification:
-        """Return the specification of a fit that may continue the one before."""
-        if not (one_pass or self.warm_start):
-            return spec
-        before = self._continue_from(spec, data, one_pass)
-        spec = replace(spec, resume=before)
-        if one_pass:
-            recipe = replace(
-                spec.recipe, max_iter=1, n_init=1, schedule="constant", blend_until=0.0,
-                monitor="epoch", keep_best=False,
-            )  # fmt: skip
-            return replace(spec, recipe=recipe, validation_fraction=None, keep_constant=True)
-        # A network that is continued is one of steps already.
-        return spec if before is None else spec.adjust(blend_until=0.0)
-
-    def _make_context(self) -> FitContext:
-        listed = self.callbacks if isinstance(self.callbacks, Sequence) else [self.callbacks]
-        callbacks = [each for each in listed if each is not None]
-        for each in callbacks:
-            if not isinstance(each, Callback):
-                raise InputError(f"callbacks: expected instances of newron.Callback, got {each!r}")
-        if self.verbose:
-            callbacks.append(ProgressLine())
-        return FitContext(self._make_seed(), effective_n_jobs(self.n_jobs), callbacks)
-
     @property
     def _is_auto(self) -> bool:
         return isinstance(self.hidden_layer_sizes, str)
+
+    @property
+    def _is_smooth(self) -> bool:
+        return isinstance(self.processing, str) and self.processing == "smooth"
 
     def _search_structure(
         self, data: TrainingSet, output: Output, class_weight: Floats | None, one_pass: bool
@@ -380,9 +204,9 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
             return
         found = search_inside(
             data,
-            self._specify(data, output, class_weight),
-            self._make_context(),
-            lambda hidden: self._plan_architecture(output.n_scores, hidden),
+            specify(self, data, output, class_weight),
+            make_context(self),
+            lambda hidden: design_network(self, output.n_scores, hidden),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
@@ -393,33 +217,6 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
                 InterruptedWarning,
                 stacklevel=4,
             )
-
-    def _specify(
-        self,
-        data: TrainingSet,
-        output: Output,
-        class_weight: Floats | None,
-        *,
-        one_pass: bool = False,
-    ) -> Specification:
-        architecture, *others = self._plan_networks(output.n_scores, one_pass=one_pass)
-        directions = read_directions(self.monotonic_cst, data.fields, architecture, output)
-        if directions and self.n_factors > 1:
-            others = []  # a product of factors rises and falls
-        return Specification(
-            architecture,
-            self._choose_recipe(architecture),
-            output,
-            input_scale=self.input_scale,
-            class_weight=class_weight,
-            directions=directions,
-            validation_fraction=self.validation_fraction if self.early_stopping else None,
-            max_terms=self.max_terms,
-            keep_constant=self.warm_start,
-            own_decay=self.weight_decay is not None,
-            own_starts=self.n_init is not None,
-            others=tuple(others),
-        )
 
     def _check_domains(self, X: Floats) -> None:
         """Raise for domains that do not fit, before the time of training is spent."""
@@ -433,43 +230,6 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         schema = declare_domains(model.schema, self.domains, X)
         path = None if fitted.path is None else replace(fitted.path, schema=schema)
         return replace(fitted, model=Model(schema, model.layers, model.output), path=path)
-
-    def _continue_from(
-        self, spec: Specification, data: TrainingSet, one_pass: bool
-    ) -> CoreFit | None:
-        fitted: FitResult | None = getattr(self, "_fitted", None)
-        if fitted is None:
-            return None
-        core = fitted.core
-        same = (
-            core is not None
-            and core.wiring.architecture == spec.architecture
-            and _name_fields(core.encoding.schema) == data.fields
-            and core.encoding.scales == self.input_scale
-            and core.encoding.standardized == get_recipe(self.recipe, crisp=False).standardize
-            and fitted.model.output == spec.output
-        )
-        if same:
-            if one_pass and getattr(self, "prune_path_", None) is not None:
-                warnings.warn(
-                    "partial_fit goes on from the network before pruning, and does not prune it",
-                    NewronWarning,
-                    stacklevel=6,
-                )
-            return core
-        if one_pass and self.recipe in ("default", "grow"):
-            warnings.warn(
-                "the network of the fit before was chosen by its recipe and cannot go on from a "
-                'part of the rows: partial_fit starts anew; recipe="gradient" would go on',
-                NewronWarning,
-                stacklevel=6,
-            )
-            return None
-        raise InputError(
-            "expected the network, columns, classes and scales of the fit before to go on "
-            "from it, got others (a grown network cannot go on); make a new estimator, with "
-            'recipe="gradient"'
-        )
 
     def _keep(self, fitted: FitResult, *, add: bool, prune_path: PrunePath | None = None) -> Self:
         self._fitted = fitted
@@ -535,8 +295,8 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
         how = PrunePlan(tolerance, max_literals, honest, criterion)
         rows, targets, weight, class_weight = self._read_again(X, y, sample_weight)
         data = TrainingSet.from_rows(rows, targets, weight, self._fields)
-        spec = self._specify(data, self.model_.output, class_weight)
-        path = prune(data, spec, self.recipe, self.model_, how, self._make_context())
+        spec = specify(self, data, self.model_.output, class_weight)
+        path = prune(data, spec, self.recipe, self.model_, how, make_context(self))
         pruned: Self = clone(self)
         settings = self.get_params(deep=False)
         for name, value in vars(self).items():
@@ -555,7 +315,7 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
     def _prune_fitted(
         self, fitted: FitResult, data: TrainingSet, spec: Specification, context: FitContext
     ) -> tuple[FitResult, PrunePath | None]:
-        apart = replace(self._make_context(), callbacks=context.callbacks)
+        apart = replace(make_context(self), callbacks=context.callbacks)
         try:
             path = prune(data, spec, self.recipe, fitted.model, PrunePlan(), apart)
         except KeyboardInterrupt:
@@ -571,13 +331,36 @@ class NewronEstimator(Readable, BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        if self._is_plain(X, reset=False):
-            kinds = [np.float64, np.float32]
-            rows = validate_data(self, X, reset=False, dtype=kinds, ensure_all_finite=False)
-            _check_limits(rows)
-        else:
-            rows = encode_rows(X, self._fields, unknown=self.handle_unknown)
+        rows = self._read_rows(X)
         return self.model_.score_rows(rows, n_threads=effective_n_jobs(self.n_jobs))
+
+    # ---- what the reading verbs want to know ----
+
+    def _get_model(self) -> Model:
+        check_is_fitted(self)
+        return self.model_
+
+    def _get_coverage(self) -> Coverage | None:
+        return getattr(self, "_coverage", None)
+
+    def _get_origin(self) -> Origin:
+        from newron.report import Origin
+
+        record = getattr(self, "_record", None) or {}
+        return Origin(
+            recipe=self.recipe,
+            settings=list_settings(self),
+            seed="not fixed" if self.random_state is None else str(self.random_state),
+            versions=record.get("versions", {}),
+            n_rows=record.get("rows"),
+            fingerprint=record.get("fingerprint", ""),
+        )
+
+    def _count_seen(self, X: ArrayLike, y: ArrayLike | None) -> int | None:
+        record = getattr(self, "_record", None)
+        if record is None or y is None:
+            return None
+        return count_seen(record, *self._read_again(X, y, None)[:2])
 
     # ---- in notebooks ----
 
@@ -610,29 +393,3 @@ def _prune_fit(
     """Return the fit of the pruned network; training would go on from the whole one."""
     loss = measure_fit(data, spec, path.model)
     return replace(fitted, model=path.model, best_loss=loss, path=None)
-
-
-def _check_text(fields: tuple[Field, ...]) -> None:
-    for field in fields:
-        for text in (field.name, *(field.categories or ())):
-            try:
-                str(text).encode()
-            except UnicodeEncodeError:
-                raise InputError(
-                    f"column {field.name!r}: expected text that is Unicode, got {text!r}; "
-                    "read the file again with its right encoding"
-                ) from None
-
-
-def _check_limits(rows: Floats) -> None:
-    if within_limits(rows):
-        return
-    row, column = np.argwhere(np.abs(rows) > LARGEST_INPUT)[0]
-    raise InputError(
-        f"column {column}, row {row} (both counted from 0): expected a number within "
-        f"±{LARGEST_INPUT:g}, got {rows[row, column]}; a gap is NaN"
-    )
-
-
-def _name_fields(schema: Schema) -> tuple[Field, ...]:
-    return tuple(Field(column.name, column.categories) for column in schema.columns)

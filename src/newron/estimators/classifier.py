@@ -25,21 +25,21 @@ __all__ = ["NewronClassifier"]
 
 
 class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
-    """A network of generalized neurons that tells classes apart.
+    """A network of generalized neurons that predicts classes.
 
     Parameters
     ----------
     processing : str or sequence of str, default "heaviside"
         The processing function h: "heaviside", "sigmoid", "tanh_prod", "linear",
         "relu" or "selu"; or one for each layer, the output layer last. "smooth", for
-        all layers, is "sigmoid" or "tanh_prod", whichever is better on rows held out.
+        all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
         K, how many functions of a neuron read each input.
     hidden_layer_sizes : tuple of int, or "auto", default (4,)
         Neurons of each hidden layer; ``()`` is a score card. "auto" searches for them
-        on rows held out, see docs/search.md.
+        by validation rows, see docs/search.md.
     direct_inputs : bool, default False
         Whether the output layer reads the inputs besides the hidden neurons.
     aggregation : str or sequence of str, default "sum"
@@ -62,19 +62,19 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     n_iter_no_change, tol : int and float, optional
         Stop when the loss has not fallen by tol in so many epochs.
     early_stopping : bool, default False
-        Hold out rows and keep the epoch of the lowest loss on them.
+        Split off validation rows and keep the epoch of the lowest loss on them.
     validation_fraction : float, default 0.2
-        The share of rows that early stopping holds out.
+        The fraction of rows that early stopping splits off.
     n_init : int, optional
         Restarts, run in parallel; the one of the lowest loss is kept.
     max_terms : int, default 60
-        Terms of a grown network at most; inner rows decide how many it gets.
+        Terms of a grown network at most; validation rows decide how many it gets.
     pruning : bool, default False
         Whether fit prunes the network afterwards, as :meth:`prune` does: fewer
         conditions, for five more fits. ``partial_fit`` does not prune.
     categorical_features : "from_dtype", array-like or None, default "from_dtype"
         Which columns are categories: by their dtype (text, categorical, enum,
-        boolean), or names, places or a mask.
+        boolean), or names, indices or a mask.
     handle_unknown : {"missing", "error"}, default "missing"
         Whether a category that training has not seen counts as missing, with a
         warning, or is an error.
@@ -113,10 +113,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         The loss of the kept network.
     path_ : GrowPath or None
         Of a grown network: ``path_[n]`` is the model of its first n terms,
-        ``path_.loss`` and ``path_.inner_loss`` tell what each number costs.
+        ``path_.loss`` and ``path_.inner_loss`` are what each number costs.
     prune_path_ : PrunePath or None
         Of a pruned network: ``prune_path_[n]`` is the model with at most n
-        conditions, ``prune_path_.to_frame()`` tells what each number costs.
+        conditions, ``prune_path_.to_frame()`` what each number costs.
     processing_ : str
         What "smooth" chose.
     hidden_layer_sizes_ : tuple of int
@@ -216,6 +216,11 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             Class labels: text, whole numbers or booleans.
         sample_weight : array-like of shape (n_rows,), optional
             A weight of two is the same as the row twice.
+
+        Returns
+        -------
+        NewronClassifier
+            The estimator itself, fitted.
         """
         self._validate_params()
         rows, targets = self._read_table(X, y, reset=True, sample_weight=sample_weight)
@@ -239,8 +244,20 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     ) -> Self:
         """Go over a part of the data once.
 
-        The first call learns the columns' scale from its part, and needs all
-        ``classes`` where its part does not show them.
+        The first call learns the columns' scale from its part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,)
+        classes : array-like, optional
+            All classes; the first call needs them where its part lacks one.
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        NewronClassifier
+            The estimator itself.
         """
         self._validate_params()
         first = not hasattr(self, "_fitted")
@@ -325,17 +342,44 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         return weights
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Give the scores: (n_rows,) for two classes, else (n_rows, n_classes)."""
+        """Return the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+        """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the class of each row."""
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
         scores = self._scores(X)
         return np.asarray(self.classes_[self._output.choose(scores)])
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Give the probability of each class, of shape (n_rows, n_classes)."""
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
         scores = self._scores(X)
         return self._output.predict_proba(scores)
 

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import platform
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn
@@ -14,12 +14,18 @@ from numpy.typing import NDArray
 
 from newron._version import __version__
 from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.output import Classes
+from newron.model.processing import get_processing
 from newron.tables.field import Field
-from newron.training.training_set import hash_rows
+from newron.training.training_set import TrainingSet, hash_rows
 
-__all__ = ["count_seen", "list_settings", "record_training"]
+if TYPE_CHECKING:
+    from newron.rules.coverage import Coverage
 
-_MAX_KEPT = 200_000  # training rows that are known again
+__all__ = ["count_seen", "cover_training", "list_settings", "record_training"]
+
+_MAX_KEPT = 200_000  # training rows that are known again, and whose support is kept
 
 _NO_SETTINGS = ("recipe", "random_state", "n_jobs", "verbose", "warm_start", "callbacks")
 
@@ -78,3 +84,19 @@ def _clean(table: Floats) -> Floats:
     values = np.array(table, np.float64, order="C") + 0.0
     values[np.isnan(values)] = np.nan
     return values
+
+
+def cover_training(model: Model, data: TrainingSet) -> Coverage | None:
+    """Keep how many training rows have which cells, so that rules can show their support."""
+    crisp = all(get_processing(layer.processing).crisp for layer in model.layers)
+    if not crisp or len(data) > _MAX_KEPT:
+        return None
+    from newron.rules.axis import make_axes
+    from newron.rules.circuit import find_boundaries
+    from newron.rules.coverage import Coverage
+
+    axes = make_axes(model.schema, find_boundaries(model))
+    classes, n_classes = np.zeros(len(data), np.intp), 1
+    if isinstance(model.output, Classes):
+        classes, n_classes = data.y[:, 0].astype(np.intp), len(model.output.labels)
+    return Coverage.measure(axes, data.X, classes, n_classes, data.count)

@@ -20,12 +20,77 @@ _LARGEST_TARGET = 1e90
 
 
 class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
-    """A network of generalized neurons that predicts one or more amounts.
+    """A network of generalized neurons that predicts one or more numbers.
 
-    Trained on the squared error. The parameters are those of
-    :class:`~newron.NewronClassifier`, without ``class_weight``, and with
-    ``direct_inputs=True``: an amount is a sum of what each input adds, besides
-    what the hidden neurons add.
+    Trained on the squared error.
+
+    Parameters
+    ----------
+    processing : str or sequence of str, default "heaviside"
+        The processing function h: "heaviside", "sigmoid", "tanh_prod", "linear",
+        "relu" or "selu"; or one for each layer, the output layer last. "smooth", for
+        all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
+    n_factors : int, default 2
+        M, the number of tanh factors of "tanh_prod".
+    functions_per_input : int, default 1
+        K, how many functions of a neuron read each input.
+    hidden_layer_sizes : tuple of int, or "auto", default (4,)
+        Neurons of each hidden layer; ``()`` is a score card. "auto" searches for them
+        by validation rows, see docs/search.md.
+    direct_inputs : bool, default True
+        Whether the output layer reads the inputs besides the hidden neurons: a target is
+        then a sum of what each input adds, besides what the hidden neurons add.
+    aggregation : str or sequence of str, default "sum"
+        G of the hidden layers: "sum", "mean", "min", "max" or "product"; or one
+        for each layer, the output layer last.
+    activation : str or sequence of str, optional
+        f of the hidden layers: "identity", "sigmoid", "tanh" or "relu"; or one
+        for each layer. By default "identity", and "relu" where h is "linear".
+    input_scale : {"own", "rank", "both"}, default "own"
+        Whether functions read an input as it is, its rank, or both.
+    recipe : {"default", "gradient", "grow", "paper"}, default "default"
+        The procedure of training, see docs/recipes.md; the settings below override
+        parts of it.
+    max_iter, batch_size : int, optional
+        Epochs at most, and rows of a step.
+    learning_rate_init : float, optional
+        Adam's rate at its highest.
+    weight_decay : float, optional
+        Decoupled decay of weights.
+    n_iter_no_change, tol : int and float, optional
+        Stop when the loss has not fallen by tol in so many epochs.
+    early_stopping : bool, default False
+        Split off validation rows and keep the epoch of the lowest loss on them.
+    validation_fraction : float, default 0.2
+        The fraction of rows that early stopping splits off.
+    n_init : int, optional
+        Restarts, run in parallel; the one of the lowest loss is kept.
+    max_terms : int, default 60
+        Terms of a grown network at most; validation rows decide how many it gets.
+    pruning : bool, default False
+        Whether fit prunes the network afterwards, as :meth:`prune` does: fewer
+        conditions, for five more fits. ``partial_fit`` does not prune.
+    categorical_features : "from_dtype", array-like or None, default "from_dtype"
+        Which columns are categories: by their dtype (text, categorical, enum,
+        boolean), or names, indices or a mask.
+    handle_unknown : {"missing", "error"}, default "missing"
+        Whether a category that training has not seen counts as missing, with a
+        warning, or is an error.
+    monotonic_cst : dict by name or array-like of -1, 0, 1, optional
+        Columns with which the score rises (1) or falls (-1).
+    domains : dict by name, optional
+        What a column may hold: a unit as text, or a dict with "unit", "values",
+        "low" and "high".
+    warm_start : bool, default False
+        Whether fit goes on from the fit before.
+    random_state : int, RandomState or None
+        The same seed gives the same model, for any number of threads.
+    n_jobs : int, optional
+        Threads; None is one, -1 all.
+    verbose : int, default 0
+        1 shows a line of progress.
+    callbacks : Callback or list of Callback, optional
+        Hooks of the fit, which may end it early; see :class:`newron.Callback`.
 
     Attributes
     ----------
@@ -42,7 +107,7 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     path_ : GrowPath or None
     prune_path_ : PrunePath or None
         Of a pruned network: ``prune_path_[n]`` is the model with at most n
-        conditions, ``prune_path_.to_frame()`` tells what each number costs.
+        conditions, ``prune_path_.to_frame()`` what each number costs.
     processing_ : str
         What ``processing="smooth"`` chose.
     hidden_layer_sizes_ : tuple of int
@@ -68,6 +133,11 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         y : array-like of shape (n_rows,) or (n_rows, n_targets)
         sample_weight : array-like of shape (n_rows,), optional
             A weight of two is the same as the row twice.
+
+        Returns
+        -------
+        NewronRegressor
+            The estimator itself, fitted.
         """
         self._validate_params()
         return self._fit_targets(X, y, sample_weight, reset=True)
@@ -75,7 +145,19 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Go over a part of the data once; the first call learns the scales."""
+        """Go over a part of the data once; the first call learns the scales.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        NewronRegressor
+            The estimator itself.
+        """
         self._validate_params()
         first = not hasattr(self, "_fitted")
         return self._fit_targets(X, y, sample_weight, reset=first, one_pass=True)
@@ -120,12 +202,21 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         return rows, targets, weight, None
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Give the amounts: (n_rows,), or (n_rows, n_targets) as y was."""
+        """Return the predicted targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_targets) as y was
+        """
         scores = self._scores(X)
         return scores[:, 0] if self._flat else scores
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that several targets are welcome."""
+        """Return scikit-learn's tags: several targets are welcome."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

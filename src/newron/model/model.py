@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,24 +17,17 @@ from newron.model.description import describe, summarize
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
+from newron.model.readable import Readable
 from newron.model.schema import Schema
 from newron.tables.field import Field
 from newron.tables.table import encode_rows, is_plain
-
-if TYPE_CHECKING:
-    from newron.explanations.explanation import Explanation
-    from newron.exports import Export
-    from newron.figures.figure import Figure
-    from newron.rules.ruleset import RuleSet
-    from newron.shapes.fuzzy import FuzzyRules
-    from newron.shapes.shape import Shapes
 
 __all__ = ["Model"]
 
 _BLOCK = 16384
 
 
-class Model:
+class Model(Readable):
     """A network that can be read, saved and asked; it never changes.
 
     A model needs NumPy alone. Where the compiled core is installed it is used
@@ -112,6 +105,9 @@ class Model:
     def __delattr__(self, name: str) -> None:
         """Refuse: edits make a new model."""
         raise AttributeError("a Model does not change; make a new one from its parts")
+
+    def _get_model(self) -> Model:
+        return self
 
     @property
     def n_functions(self) -> int:
@@ -202,98 +198,6 @@ class Model:
         from newron.model.compiled import make_evaluator
 
         return make_evaluator(self.schema, self.layers)
-
-    # ---- reading ----
-
-    def rules(self, *, form: str = "shortest", seconds: float = 5.0) -> RuleSet:
-        """Give the rules of a crisp network, see :func:`newron.rules.extract`."""
-        from newron.rules.extraction import extract
-
-        return extract(self, form=form, seconds=seconds)
-
-    def shapes(self) -> Shapes:
-        """Tell what every function does over the observed range of what it reads."""
-        from newron.shapes.shape import read_shapes
-
-        return read_shapes(self)
-
-    def crisp(self, X: ArrayLike | None = None) -> Model:
-        """Give the nearest network whose functions are all 0 or 1.
-
-        With rows X its last weights are set anew, so that it says more nearly the same of
-        them. It is another network: :func:`newron.rules.measure_fidelity` tells how often
-        the two agree.
-        """
-        from newron.rules.crisp import make_crisp
-
-        return make_crisp(self, X)
-
-    def fuzzy(self) -> FuzzyRules:
-        """Tell a smooth network as fuzzy rules: direction, place and sharpness."""
-        from newron.shapes.fuzzy import read_fuzzy_rules
-
-        return read_fuzzy_rules(self)
-
-    def explain(self, row: Any, **settings: Any) -> Explanation:
-        """Give the path of one row through the network, and what would change its class.
-
-        ``settings`` are those of :func:`newron.explanations.explanation.explain`.
-        """
-        from newron.explanations.explanation import explain
-
-        return explain(self, row, **settings)
-
-    def export(
-        self,
-        to: str,
-        *,
-        name: str | None = None,
-        rules: bool | RuleSet = False,
-        dialect: str | None = None,
-        table: str | Sequence[str] | None = None,
-        keep: Sequence[str] = (),
-        exact: bool = True,
-    ) -> Export:
-        """Return the model in another language, which predicts the same.
-
-        Parameters
-        ----------
-        to : {"javascript", "python", "c", "sql", "onnx"}
-        name : str, optional
-            The name of the model; "model" by default.
-        rules : bool or RuleSet
-            Whether the rules of a crisp network come along.
-        dialect, table, keep, exact
-            For SQL: the database, its table, columns of the table that the result has too, and
-            whether scores have the same bits; see :func:`newron.exports.export`.
-
-        Returns
-        -------
-        Export
-            ``export.text``, or ``export.save(path)``.
-        """
-        from newron.exports.export import export
-
-        return export(
-            self,
-            to,
-            name=name,
-            rules=rules,
-            dialect=dialect,
-            table=table,
-            keep=keep,
-            exact=exact,
-        )
-
-    def plot(self, X: ArrayLike | None = None, **settings: Any) -> Figure:
-        """Draw the network so that every function can be read.
-
-        Rows X tell how many lie where and which functions decide. ``settings`` are those of
-        :func:`newron.figures.draw`, such as ``row`` for one row drawn through the network.
-        """
-        from newron.figures.figure import draw
-
-        return draw(self, X, **settings)
 
     # ---- as a value ----
 

@@ -156,7 +156,7 @@ class _Walk:
         while tree.waiting and ending == "finished":
             ending = self._judge_level(tree)
             complete = [c for c in tree.candidates if self._is_complete(c)]
-            tree = tree.judge({c: self._mean(c) for c in complete})
+            tree = tree.advance({c: self._mean(c) for c in complete})
         return tree, ending
 
     def _judge_level(self, tree: Tree) -> str:

@@ -114,7 +114,7 @@ class ProgressTree(Listener):
 
     def _judge_now(self) -> Tree:
         complete = [c for c in self._tree.candidates if self._is_complete(c)]
-        return self._tree.judge({c: float(np.mean(self._list_scores(c))) for c in complete})
+        return self._tree.advance({c: float(np.mean(self._list_scores(c))) for c in complete})
 
     def _is_complete(self, candidate: Candidate) -> bool:
         return all(Trial(candidate, fold) in self._outcomes for fold in range(self._n_folds))

@@ -221,7 +221,12 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n_rows,), optional
             Counts in fitting, and in scoring.
         groups : array-like of shape (n_rows,), optional
-            For a ``cv`` that deals groups.
+            For a ``cv`` that splits by groups.
+
+        Returns
+        -------
+        NewronSearchCV
+            The search itself, fitted.
         """
         self._validate_params()
         self._fixed = self._fix_recipe()
@@ -400,7 +405,17 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.best_estimator_
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Score the best network, by ``scoring``."""
+        """Score the best network, by ``scoring``.
+
+        Parameters
+        ----------
+        X, y : table and array
+        sample_weight : array-like of shape (n_rows,), optional
+
+        Returns
+        -------
+        float
+        """
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return float(self.scorer_(self._get_best(), X, y, **weights))
 

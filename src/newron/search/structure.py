@@ -1,7 +1,7 @@
 """The paper's search as a value: structures, what follows from each, when it ends.
 
-Nothing is trained here. A :class:`Tree` holds the structures that were judged and
-those that are to be judged next; told their scores, it gives the tree of the next
+Nothing is trained here. A :class:`Tree` holds the structures that were evaluated and
+those that are to be evaluated next; with their scores it makes the tree of the next
 level.
 """
 
@@ -21,14 +21,27 @@ _MANY = 1000
 
 @dataclass(frozen=True)
 class Candidate:
-    """A network to be judged: its hidden layers, and settings besides them."""
+    """A network to evaluate: its hidden layers, and settings besides them.
+
+    Parameters
+    ----------
+    widths : tuple of int
+        Of the hidden layers; ``()`` is the output layer alone.
+    choice : tuple of (str, value)
+        Other parameters of the estimator, by name.
+
+    Examples
+    --------
+    >>> Candidate((4, 2), (("n_factors", 1),)).settings
+    {'hidden_layer_sizes': (4, 2), 'n_factors': 1}
+    """
 
     widths: Widths
     choice: Choice = ()
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What to tell an estimator."""
+        """The parameters of an estimator."""
         return {"hidden_layer_sizes": self.widths, **dict(self.choice)}
 
     def __str__(self) -> str:
@@ -46,9 +59,9 @@ class GrowthRule:
         What the first structure has of it. A child has its parent's, less 1 where it
         gains too little; without patience there are no children.
     min_gain : float
-        The least gain of a child over its parent that costs no patience.
+        The smallest gain of a child over its parent that costs no patience.
     relative : bool
-        Whether the gain is a share of the parent's score, as errors want it.
+        Whether the gain is a fraction of the parent's score, as errors want it.
     widening : {"all", "each"}
         Whether a step doubles all hidden layers at once or one of them.
     max_neurons, max_layers : int, optional
@@ -78,7 +91,7 @@ class GrowthRule:
         return score - before
 
     def hand_down(self, patience: int, gain: float) -> int:
-        """Give the patience of a child; one that could not be judged has none."""
+        """Give the patience of a child; one that could not be evaluated has none."""
         if math.isnan(gain):
             return 0
         return patience - (gain < self.min_gain)
@@ -109,7 +122,25 @@ def list_children(widths: Widths, widening: str = "all") -> list[Widths]:
 
 @dataclass(frozen=True)
 class Node:
-    """A structure that was judged; ``parent`` is its place in the tree's nodes."""
+    """A structure that was evaluated.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    parent : int or None
+        The index of its parent among the tree's nodes; None for a root.
+    score : float
+        The mean over folds; NaN where training failed.
+    gain : float
+        Over the parent; NaN for a root.
+    patience : int
+        What is left of it; without patience a structure has no children.
+
+    Examples
+    --------
+    >>> Node(Candidate(()), None, 0.8, float("nan"), 5).patience
+    5
+    """
 
     candidate: Candidate
     parent: int | None
@@ -120,19 +151,28 @@ class Node:
 
 @dataclass(frozen=True)
 class Tree:
-    """Structures that were judged, breadth first, and those of the next level.
+    """Structures that were evaluated, breadth first, and those of the next level.
 
     With several choices there is a root for each. A structure that several parents
     lead to is the child of the first.
 
+    Parameters
+    ----------
+    rule : GrowthRule
+        How the tree grows, and where it ends.
+    nodes : tuple of Node
+        The structures that were evaluated.
+    waiting : tuple of (Candidate, int or None)
+        Those of the next level, and the index of each one's parent.
+
     Examples
     --------
     >>> tree = Tree.start(GrowthRule(patience=1))
-    >>> tree = tree.judge({Candidate(()): 0.8})
-    >>> tree = tree.judge({Candidate((1,)): 0.9})
+    >>> tree = tree.advance({Candidate(()): 0.8})
+    >>> tree = tree.advance({Candidate((1,)): 0.9})
     >>> [str(candidate) for candidate in tree.candidates]
     ['(2,)', '(1, 1)']
-    >>> tree = tree.judge({Candidate((2,)): 0.905, Candidate((1, 1)): 0.9})
+    >>> tree = tree.advance({Candidate((2,)): 0.905, Candidate((1, 1)): 0.9})
     >>> tree.candidates
     []
     >>> print(tree)
@@ -148,16 +188,37 @@ class Tree:
 
     @classmethod
     def start(cls, rule: GrowthRule, choices: Sequence[Choice] = ((),)) -> Tree:
-        """Give the tree before anything is judged: the output layer alone."""
+        """Return the tree before anything is evaluated: the output layer alone.
+
+        Parameters
+        ----------
+        rule : GrowthRule
+        choices : sequence
+            Other parameters, as in :class:`Candidate`; a root for each.
+
+        Returns
+        -------
+        Tree
+        """
         return cls(rule, (), tuple((Candidate((), choice), None) for choice in choices))
 
     @property
     def candidates(self) -> list[Candidate]:
-        """What is to be judged next."""
+        """What is to be evaluated next."""
         return [candidate for candidate, _ in self.waiting]
 
-    def judge(self, scores: Mapping[Candidate, float]) -> Tree:
-        """Give the tree of the next level; candidates without a score are left out."""
+    def advance(self, scores: Mapping[Candidate, float]) -> Tree:
+        """Return the tree of the next level.
+
+        Parameters
+        ----------
+        scores : mapping of Candidate to float
+            Candidates without a score are left out.
+
+        Returns
+        -------
+        Tree
+        """
         judged = [(c, parent) for c, parent in self.waiting if c in scores]
         new = [self._make_node(c, parent, scores[c]) for c, parent in judged]
         grown = replace(self, nodes=self.nodes + tuple(new), waiting=())
@@ -188,16 +249,19 @@ class Tree:
         return most is not None and sum(each.choice == child.choice for each in seen) >= most
 
     def count_to_come(self) -> int:
-        """Tell how many structures are left to judge if none of them gains enough.
+        """Count the structures that are left if none of them gains enough.
 
-        It does not go on counting beyond a thousand.
+        Returns
+        -------
+        int
+            About a thousand at most.
         """
         low = min((node.score for node in self.nodes if math.isfinite(node.score)), default=0.0)
         tree, total = self, 0
         while tree.waiting and total < _MANY:
             total += len(tree.waiting)
             low -= 1.0
-            tree = tree.judge(dict.fromkeys(tree.candidates, low))
+            tree = tree.advance(dict.fromkeys(tree.candidates, low))
         return total
 
     # ---- drawing ----

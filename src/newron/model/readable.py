@@ -1,0 +1,409 @@
+"""The verbs that read a network, shared by models and fitted estimators."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from newron.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from newron.explanations.explanation import Explanation
+    from newron.explanations.importance import Importance, Kind
+    from newron.exports import Export
+    from newron.figures.figure import Figure, Layout, Theme
+    from newron.model.model import Model
+    from newron.report import Origin
+    from newron.rules.coverage import Coverage
+    from newron.rules.ruleset import RuleSet
+    from newron.rules.scorecard import ScoreCard
+    from newron.shapes.fuzzy import FuzzyRules
+    from newron.shapes.shape import Shapes
+
+__all__ = ["Readable"]
+
+
+class Readable:
+    """Has a network that can be read: rules, shapes, figures, reports, exports."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _get_model(self) -> Model:
+        """Return the network."""
+
+    def _get_coverage(self) -> Coverage | None:
+        """Return the training rows by the cells of a crisp network, where they are known."""
+        return None
+
+    def _get_origin(self) -> Origin | None:
+        """Return how the network was trained, where that is known."""
+        return None
+
+    def _count_seen(self, X: ArrayLike, y: ArrayLike | None) -> int | None:
+        """Count the rows that the network was trained on, where that is known."""
+        del X, y
+        return None
+
+    # ---- as text ----
+
+    def rules(
+        self,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        form: str = "shortest",
+        seconds: float = 5.0,
+    ) -> RuleSet:
+        """Return the rules of a crisp network: the shortest that were found.
+
+        Parameters
+        ----------
+        X, y : table and array, optional
+            Rows to measure support and precision on; by default the training rows, where
+            they are known.
+        form : {"shortest", "rules", "points"}
+            If/then rules, points that are added up, or whichever is shorter.
+        seconds : float
+            How long to look for shorter rules.
+
+        Returns
+        -------
+        RuleSet
+            ``print(rules)`` shows them, ``rules.proof`` whether they equal the network.
+        """
+        from newron.rules.extraction import extract
+
+        rules = extract(self._get_model(), form=form, seconds=seconds)
+        return rules.with_coverage(self._get_coverage()) if X is None else rules.cover(X, y)
+
+    def scorecard(
+        self,
+        max_points: int | None = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        *,
+        seconds: float = 10.0,
+    ) -> ScoreCard:
+        """Return a crisp network of two classes as a score card.
+
+        Parameters
+        ----------
+        max_points : int, optional
+            Round points to whole numbers of at most this size, so that the loss on the
+            training rows grows least: another network, with what that costs.
+        X, y : table and array, optional
+            Rows to measure the cost on; by default the training rows.
+        seconds : float
+            How long to look for better points.
+
+        Returns
+        -------
+        ScoreCard
+        """
+        from newron.rules.coverage import cover_rows
+        from newron.rules.rounding import round_card
+        from newron.rules.scorecard import read_card
+
+        model, training = self._get_model(), self._get_coverage()
+        if max_points is None:
+            return read_card(model)
+        if training is None:
+            raise InputError(
+                "max_points: expected a Heaviside network whose training rows are known, got "
+                "another; fit an estimator on at most 200,000 distinct rows"
+            )
+        if X is not None and y is None:
+            raise InputError("expected y beside X, got none")
+        other = None if X is None or y is None else cover_rows(model, X, y)
+        return round_card(model, max_points, training, other, seconds=seconds)
+
+    def shapes(self) -> Shapes:
+        """Describe what every function does over the observed range of what it reads.
+
+        Returns
+        -------
+        Shapes
+        """
+        from newron.shapes.shape import read_shapes
+
+        return read_shapes(self._get_model())
+
+    def fuzzy(self) -> FuzzyRules:
+        """Describe a smooth network as fuzzy rules: direction, position and sharpness.
+
+        Returns
+        -------
+        FuzzyRules
+        """
+        from newron.shapes.fuzzy import read_fuzzy_rules
+
+        return read_fuzzy_rules(self._get_model())
+
+    def crisp(self, X: ArrayLike | None = None) -> Model:
+        """Return the nearest network whose functions are all 0 or 1.
+
+        It is another network: :func:`newron.rules.measure_fidelity` measures how often the
+        two agree.
+
+        Parameters
+        ----------
+        X : table, optional
+            Rows on which its last weights are set anew, so that it predicts more nearly
+            the same of them.
+
+        Returns
+        -------
+        Model
+        """
+        from newron.rules.crisp import make_crisp
+
+        return make_crisp(self._get_model(), X)
+
+    # ---- of rows ----
+
+    def explain(
+        self,
+        row: Any,
+        *,
+        target: Any = None,
+        max_changes: int = 3,
+        fixed: str | Iterable[str] = (),
+        limit: int = 5,
+        max_evaluations: int = 500_000,
+    ) -> Explanation:
+        """Return the path of one row through the network, and what would change its class.
+
+        Parameters
+        ----------
+        row : dict, Series, sequence, or table of one row
+        target : label, or (low, high)
+            Where the changes shall lead: a class, by default any other; for regression a
+            range, None at an open end, by default no changes are looked for.
+        max_changes : int, default=3
+            How many inputs may change together; 0 for none.
+        fixed : name or names of columns
+            Inputs that stay as they are in the changes.
+        limit, max_evaluations : int
+            As in :func:`newron.explanations.find_changes`.
+
+        Returns
+        -------
+        Explanation
+        """
+        from newron.explanations.explanation import explain
+
+        return explain(
+            self._get_model(),
+            row,
+            target=target,
+            max_changes=max_changes,
+            fixed=fixed,
+            limit=limit,
+            max_evaluations=max_evaluations,
+        )
+
+    def importance(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        kind: Kind = "permutation",
+        n_repeats: int = 5,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> Importance:
+        """Measure how much each input matters on some rows.
+
+        Parameters
+        ----------
+        X : table
+        y : array of shape (rows,) or (rows, targets), optional
+            The true targets; without them the network's own predictions.
+        kind : {"permutation", "drop"}
+            The accuracy (or R²) that is lost when an input is shuffled among the rows, or
+            the fraction of rows whose class changes when its functions are held constant.
+        n_repeats : int, default=5
+            How often to shuffle.
+        random_state : int, Generator or None, default=0
+
+        Returns
+        -------
+        Importance
+        """
+        from newron.explanations.importance import measure_importance
+
+        return measure_importance(
+            self._get_model(), X, y, kind=kind, n_repeats=n_repeats, random_state=random_state
+        )
+
+    # ---- to be seen, or run elsewhere ----
+
+    def plot(
+        self,
+        X: ArrayLike | None = None,
+        *,
+        row: Any = None,
+        max_inputs: int | None = 20,
+        layout: Layout = "auto",
+        theme: Theme = "auto",
+        narrow: bool = False,
+        title: str | None = None,
+        row_name: str = "this row",
+    ) -> Figure:
+        """Draw the network so that every function can be read.
+
+        Parameters
+        ----------
+        X : table, optional
+            Rows: how many lie where, and which functions decide.
+        row : mapping, sequence or table of one row, optional
+            A row to draw through the network: a dot on each function.
+        max_inputs : int or None, default=20
+            How many inputs are drawn, the most influential ones; None draws all.
+        layout : {"auto", "layered", "scorecard", "folded"}
+        theme : {"auto", "light", "dark"}
+            "auto" follows the reader.
+        narrow : bool, default=False
+            A picture for phones.
+        title : str, optional
+        row_name : str
+            What the row is called in the picture.
+
+        Returns
+        -------
+        Figure
+            ``figure.svg``, or ``figure.save(path)``; see :func:`newron.figures.draw`.
+        """
+        from newron.figures.figure import draw
+
+        return draw(
+            self._get_model(),
+            X,
+            row=row,
+            max_inputs=max_inputs,
+            layout=layout,
+            theme=theme,
+            narrow=narrow,
+            title=title,
+            row_name=row_name,
+        )
+
+    def export(
+        self,
+        to: str,
+        *,
+        name: str | None = None,
+        rules: bool | RuleSet = False,
+        dialect: str | None = None,
+        table: str | Sequence[str] | None = None,
+        keep: Sequence[str] = (),
+        exact: bool = True,
+    ) -> Export:
+        """Return the network in another language, which predicts the same.
+
+        Parameters
+        ----------
+        to : {"javascript", "python", "c", "sql", "onnx"}
+        name : str, optional
+            The name of the model; "model" by default.
+        rules : bool or RuleSet
+            Whether the rules of a crisp network come along.
+        dialect, table, keep, exact
+            For SQL: the database, its table, columns of the table that the result has too, and
+            whether scores have the same bits; see :func:`newron.exports.export`.
+
+        Returns
+        -------
+        Export
+            ``export.text``, or ``export.save(path)``.
+        """
+        from newron.exports.export import export
+
+        return export(
+            self._get_model(),
+            to,
+            name=name,
+            rules=rules,
+            dialect=dialect,
+            table=table,
+            keep=keep,
+            exact=exact,
+        )
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        title: str | None = None,
+        names: Mapping[str, str] | None = None,
+        max_points: int | None = None,
+        classes: Mapping[Any, str] | None = None,
+        target: str = "",
+        noun: str = "row",
+        source: str = "",
+        purpose: str = "",
+        fixed: str | Sequence[str] = (),
+        seen: int | None = None,
+        origin: Origin | None = None,
+        rules: RuleSet | None = None,
+        seconds: float = 5.0,
+    ) -> None:
+        """Write one HTML file that shows the model to people: it opens from disk.
+
+        It has what is predicted from what, how good that is on these rows, the rules with
+        their proof, the network to play with, each input, and how the model was trained.
+
+        Parameters
+        ----------
+        path : str or path-like
+        X, y : table, array
+            Rows to measure on. The page shows whether the model was trained on them.
+        title : str, optional
+            The headline.
+        names, classes : mapping, optional
+            What columns, and classes, are called on the page.
+        max_points : int, optional
+            Report the score card of whole points of at most this size, see
+            :meth:`scorecard`, instead of the network itself.
+        target, noun, source, purpose : str
+            What is predicted, what a row is, where the rows come from, and what the model
+            is for.
+        fixed : name or names of columns
+            Inputs that stay as they are where the page looks for changes.
+        seen : int, optional
+            How many of the rows the model was trained on; by default they are counted where
+            the training rows are known.
+        origin : Origin, optional
+            How the model was trained; by default as the estimator knows it.
+        rules, seconds
+            Rules that are at hand, or how long to look for them.
+        """
+        from newron.report import write
+
+        shown = self._get_model() if max_points is None else self.scorecard(max_points)
+        write(
+            shown,
+            path,
+            X,
+            y,
+            title=title,
+            names=names,
+            classes=classes,
+            target=target,
+            noun=noun,
+            source=source,
+            purpose=purpose,
+            fixed=fixed,
+            seen=self._count_seen(X, y) if seen is None else seen,
+            origin=self._get_origin() if origin is None else origin,
+            rules=rules,
+            seconds=seconds,
+        )
