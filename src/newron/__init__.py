@@ -61,6 +61,7 @@ __all__ = [
     "StopFit",
     "TrainingError",
     "__version__",
+    "checker",
     "construct",
     "datasets",
     "errors",
@@ -80,6 +81,7 @@ __all__ = [
 ]
 
 _SUBPACKAGES = (
+    "checker",
     "construct",
     "datasets",
     "errors",

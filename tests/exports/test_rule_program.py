@@ -60,7 +60,7 @@ def test_categories_are_members_and_missing_values_are_asked_for():
 @pytest.mark.parametrize(
     ("column", "inside"),
     [
-        (Column("x", 0.0, 1.0), AnyOf((compare("<", 0.0), compare(">=", 0.0)))),
+        (Column("x", 0.0, 1.0, required=True), AnyOf((compare("<", 0.0), compare(">=", 0.0)))),
         (
             Column("x", 0.0, 1.0, values=(0.0, 1.0), gaps=True),
             AnyOf((compare("==", 0.0), compare("==", 1.0), IsMissing(0))),

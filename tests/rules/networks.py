@@ -232,7 +232,7 @@ def _draw_weights(rng, n, aggregation, wishes):
 def list_values(model: Model, i: int, extra: Sequence[float] = ()) -> list[float]:
     """Give the values of a column where something may happen; NaN where it has gaps."""
     column = model.schema.columns[i]
-    gap = [np.nan] if column.gaps else []
+    gap = [] if column.required else [np.nan]
     if column.categories is not None:
         return [*map(float, range(column.n_categories)), *gap]
     if column.values is not None:

@@ -30,7 +30,7 @@ class Question:
             if values is not None:
                 self.domain.append(z3.Or([x == number(v) for v in values]))
             self.x.append(x)
-            self.gap.append(z3.Bool(f"gap{i}") if column.gaps else z3.BoolVal(False))
+            self.gap.append(z3.BoolVal(False) if column.required else z3.Bool(f"gap{i}"))
 
     def differ(self, text: str) -> bool:
         """Tell whether there is an input on which the rules say another thing."""
@@ -149,12 +149,14 @@ class Question:
         if isinstance(node, reader.Number):
             total = z3.Sum([z3.If(self.holds(child), 1, 0) for child in node.children])
             return z3.And(total >= node.low, total <= node.high)
-        return z3.Or([self._part_holds(node.column, part) for part in node.parts])
+        return z3.Or([self._part_holds(node, part) for part in node.parts])
 
-    def _part_holds(self, column, part):
-        x, gap = self.x[column], self.gap[column]
+    def _part_holds(self, node, part):
+        x, gap = self.x[node.column], self.gap[node.column]
         if part.missing is not None:
             return gap if part.missing else z3.Not(gap)
+        if node.absent is not None:
+            x, gap = z3.If(gap, number(node.absent), x), z3.BoolVal(False)
         if part.members is not None:
             inside = z3.Or([x == number(value) for value in part.members])
             return z3.And(z3.Not(gap), inside if part.inside else z3.Not(inside))

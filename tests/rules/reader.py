@@ -57,6 +57,7 @@ class Condition:
     parts: list[Part]
     span: Span = (0, 0)
     values: list[tuple[Span, object]] = field(default_factory=list)  # numbers and labels
+    absent: float | None = None  # the value that a missing one counts as
 
 
 @dataclass
@@ -92,6 +93,7 @@ class Reader:
         self.text, self.at = text, 0
         self.columns, self.output = model.schema.columns, model.output
         self.groups = {}
+        self.conditions = []
 
     # ---- words ----
 
@@ -241,6 +243,7 @@ class Reader:
         self.blank()
         begin = self.at
         found = Condition(-1, [])
+        self.conditions.append(found)
         self._part(found)
         while True:
             back = self.at
@@ -322,9 +325,23 @@ class Reader:
             self._points(out)
         else:
             self._list(out)
+        if self.skip("Missing values count as:"):
+            self._absent()
         if self.at != len(self.text):
             self.fail("the end")
         return out
+
+    def _absent(self):
+        absent = {}
+        while True:
+            column = self.pick([c.name for c in self.columns])
+            self.take("=")
+            absent[column] = self._value(Condition(column, []))
+            self._unit(column)
+            if not self.skip(","):
+                break
+        for condition in self.conditions:
+            condition.absent = absent.get(condition.column)
 
     def _list(self, out):
         while self.sees(r"If\b"):
@@ -409,14 +426,16 @@ def holds(node, rows) -> np.ndarray:
         return (total >= node.low) & (total <= node.high)
     x = rows[:, node.column]
     gap = np.isnan(x)
+    if node.absent is not None:
+        x = np.where(gap, node.absent, x)
     out = np.zeros(len(rows), bool)
     for part in node.parts:
         if part.missing is not None:
             here = gap == part.missing
         elif part.members is not None:
-            here = ~gap & (np.isin(x, list(part.members)) == part.inside)
+            here = ~np.isnan(x) & (np.isin(x, list(part.members)) == part.inside)
         else:
-            here = ~gap
+            here = ~np.isnan(x)
             for operator, value in part.comparisons:
                 here &= COMPARE[operator](x, value)
         out |= here

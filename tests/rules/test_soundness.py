@@ -70,7 +70,7 @@ def test_targets_that_are_rounded_are_not_called_equal():
 
 
 def test_an_operator_is_never_part_of_a_name():
-    columns = (Column("a", 0.0, 9.0), Column("a !", 0.0, 9.0))
+    columns = (Column("a", 0.0, 9.0, required=True), Column("a !", 0.0, 9.0, required=True))
     last = make_layer(1, [0, 0], [0, 0], [1.0, -1.0], [3.0, 3.0], alpha=[1.0, 1.0], centre=[2.0])
     model = Model(Schema(columns), [last], Classes(("well", "ill")))
     assert prove("If a != 3, then well\nOtherwise ill", model)

@@ -229,8 +229,8 @@ def test_a_long_rule_is_a_block():
 def test_what_people_write_is_read():
     columns = (
         Column("age", 0.0, 99.0, gaps=True, unit="years"),
-        Column("colour", 0.0, 2.0, categories=("red", "blue", "green")),
-        Column("n", 1.0, 3.0, (1.0, 2.0, 3.0)),
+        Column("colour", 0.0, 2.0, categories=("red", "blue", "green"), required=True),
+        Column("n", 1.0, 3.0, (1.0, 2.0, 3.0), required=True),
     )
     last = make_layer(1, [0], [0], [1.0], [54.5], alpha=[2.0], centre=[1.0], missing=[0.0])
     model = Model(Schema(columns), [last], Classes(("well", "ill")))

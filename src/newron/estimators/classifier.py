@@ -82,7 +82,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         Columns with which the score rises (1) or falls (-1).
     domains : dict by name, optional
         What a column may hold: a unit as text, or a dict with "unit", "values",
-        "low" and "high".
+        "low", "high" and "missing": "never", which makes a missing value an error.
     class_weight : dict or "balanced", optional
         Weights of the classes. None leaves it to the recipe: only "paper" is
         balanced.

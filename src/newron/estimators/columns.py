@@ -19,7 +19,7 @@ from newron.training.architecture import Architecture
 
 __all__ = ["declare_domains", "read_directions"]
 
-_KEYS = ("unit", "values", "low", "high")
+_KEYS = ("unit", "values", "low", "high", "missing")
 
 
 def read_directions(
@@ -106,10 +106,15 @@ def _declare(column: Column, domain: Any, x: Floats) -> Column:
     unit = domain.get("unit")
     if unit is not None and not isinstance(unit, str):
         raise InputError(f"{where}: expected a unit that is text, got {unit!r}")
+    if domain.get("missing", "allowed") not in ("allowed", "never"):
+        raise InputError(f'{where}: expected missing "allowed" or "never"')
+    required = domain.get("missing") == "never"
+    if required and column.gaps:
+        raise InputError(f"{where}: expected no missing values, got some in training")
     if column.categories is not None:
-        if set(domain) - {"unit"}:
-            raise InputError(f"{where}: categories have no range; give only a unit")
-        return replace(column, unit=unit)
+        if set(domain) - {"unit", "missing"}:
+            raise InputError(f"{where}: categories have no range; give a unit or missing")
+        return replace(column, unit=unit, required=required)
     values = domain.get("values")
     if values is not None:
         values = _read_values(values, where)
@@ -118,9 +123,8 @@ def _declare(column: Column, domain: Any, x: Floats) -> Column:
     if low > high:
         raise InputError(f"{where}: expected low <= high, got {low} and {high}")
     _check_inside(x, low, high, values, where)
-    return replace(
-        column, unit=unit, low=low, high=high, values=column.values if values is None else values
-    )
+    values = column.values if values is None else values
+    return replace(column, unit=unit, low=low, high=high, values=values, required=required)
 
 
 def _read_values(values: Any, where: str) -> tuple[float, ...]:

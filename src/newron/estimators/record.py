@@ -95,7 +95,7 @@ def cover_training(model: Model, data: TrainingSet) -> Coverage | None:
     from newron.rules.circuit import find_boundaries
     from newron.rules.coverage import Coverage
 
-    axes = make_axes(model.schema, find_boundaries(model))
+    axes = make_axes(model.schema, find_boundaries(model), gaps=True)
     classes, n_classes = np.zeros(len(data), np.intp), 1
     if isinstance(model.output, Classes):
         classes, n_classes = data.y[:, 0].astype(np.intp), len(model.output.labels)

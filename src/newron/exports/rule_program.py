@@ -90,7 +90,7 @@ def make_rule_program(model: Model, ruleset: RuleSet) -> RuleProgram:
     if proof.equal is False:
         raise ModelError(f"expected rules that equal the network, got: {proof}")
     proved = f"{proof.verdict}{'.' if proof else ':'} {proof.describe(seconds=False)}"
-    axes, body = parse_rules(text, model.schema, model.output)
+    axes, body = parse_rules(text, model.schema, model.output, gaps=True)
     columns = sorted(set().union(*map(read_columns, body.nodes), set()))
     inside = AllOf(tuple(part for i in columns for part in _list_domain(i, axes[i])))
     parts = [

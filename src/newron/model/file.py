@@ -65,6 +65,8 @@ def _column_to_dict(column: Column) -> Json:
         out["gaps"] = True
     if column.unit is not None:
         out["unit"] = column.unit
+    if column.required:
+        out["required"] = True
     return out
 
 
@@ -239,16 +241,28 @@ def from_dict(document: Any) -> Model:
 
 
 def _column_from(item: Any) -> Column:
-    known = {"name", "low", "high", "values", "rank scale", "categories", "gaps", "unit"}
+    numbers = {"low", "high", "values", "rank scale"}
+    known = {"name", "categories", "gaps", "unit", "required"} | numbers
     _check_keys(item, known, {"name"}, "an input")
     name = _text(item["name"], "the name of an input")
     gaps = _truth(item.get("gaps", False), f"gaps of {name!r}")
     unit = _text(item["unit"], f"unit of {name!r}") if "unit" in item else None
+    required = _truth(item.get("required", False), f"required of {name!r}")
     if "categories" in item:
-        _check_keys(item, {"name", "categories", "gaps", "unit"}, set(), f"input {name!r}")
+        _check_keys(item, known - numbers, set(), f"input {name!r}")
         where = f"categories of {name!r}"
         labels = tuple(_label(x, where) for x in _some(item["categories"], where))
-        return Column(name, 0.0, len(labels) - 1.0, categories=labels, gaps=gaps, unit=unit)
+        return Column(
+            name,
+            0.0,
+            len(labels) - 1.0,
+            None,
+            None,
+            labels,
+            gaps=gaps,
+            unit=unit,
+            required=required,
+        )
     _check_keys(item, known, {"low", "high"}, f"input {name!r}")
     values, scale = None, None
     if "values" in item:
@@ -260,7 +274,7 @@ def _column_from(item: Any) -> Column:
         parts = (_numbers(item["rank scale"][key], where) for key in ("knots", "ranks"))
         scale = RankScale(*parts)
     low, high = (_number(item[key], f"{key} of {name!r}") for key in ("low", "high"))
-    return Column(name, low, high, values, scale, gaps=gaps, unit=unit)
+    return Column(name, low, high, values, scale, gaps=gaps, unit=unit, required=required)
 
 
 def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> Layer:

@@ -164,8 +164,19 @@ class Model(Readable):
 
         Columns of a frame are matched by name. A category that training has not seen
         counts as missing, with a warning, or raises with ``unknown="error"``. An
-        :class:`newron.tables.EncodedTable` of the same columns is returned as it is.
+        :class:`newron.tables.EncodedTable` of the same columns is returned as it is. A column
+        that was declared ``required`` must have a value in every row.
         """
+        rows = self._read(X, unknown)
+        for i, column in enumerate(self.schema.columns):
+            if column.required and (lacking := np.isnan(rows[:, i])).any():
+                raise InputError(
+                    f"column {column.name!r}, row {int(np.argmax(lacking))}: expected a value, got "
+                    "a missing or unknown one in a column that was declared never to have any"
+                )
+        return rows
+
+    def _read(self, X: Any, unknown: str) -> NDArray[Any]:
         if not is_plain(X) or any(field.categories is not None for field in self.fields):
             return encode_rows(X, self.fields, unknown=unknown)
         try:

@@ -81,7 +81,8 @@ class Column:
 
     A column of categories has their labels; a row then holds the number of its
     category, from 0 on. A gap is NaN in either kind; ``gaps`` tells whether the
-    training rows had some.
+    training rows had some, and ``required`` that it was declared never to have any: a row
+    without a value is then an error.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Column:
     categories: tuple[Label, ...] | None = None
     gaps: bool = False
     unit: str | None = None
+    required: bool = False
 
     def __post_init__(self) -> None:
         """Check that name, range and values fit."""
@@ -106,6 +108,8 @@ class Column:
             raise ModelError(f"column {self.name!r}: expected values within ±1e300")
         if self.unit is not None and not isinstance(self.unit, str):
             raise ModelError(f"column {self.name!r}: expected a unit that is text")
+        if self.required and self.gaps:
+            raise ModelError(f"column {self.name!r}: expected no missing values in training")
         if self.categories is not None:
             self._check_categories(self.categories)
 

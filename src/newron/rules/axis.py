@@ -3,21 +3,22 @@
 A condition on numbers is described by *boundaries*: a boundary u parts x < u from x ≥ u. In
 float64 "x > v" is the boundary next after v, so that half-open cells are exact and no
 cell is needed for a threshold itself. Columns of few whole numbers and of categories
-have a cell for each value; a column with missing values has one more cell for them, the last.
-A set of cells is a mask: bit c is cell c.
+have a cell for each value. A missing value has a cell of its own, the last, or counts as
+a value that nothing tells it from. A set of cells is a mask: bit c is cell c.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.formatting import format_label, format_number, quote, quote_unit
 from newron.model.arithmetic import Floats
 from newron.model.condition import Condition, find_runs, list_values
 from newron.model.network import LARGEST_INPUT
@@ -30,6 +31,14 @@ __all__ = ["Axis", "make_axes"]
 class Axis:
     """The cells of one column.
 
+    Parameters
+    ----------
+    column : Column
+        Where it has gaps, missing values have a cell of their own.
+    boundaries : tuple of float
+    absent : float, optional
+        The value that a missing one counts as, in a column without gaps.
+
     Examples
     --------
     >>> age = Axis(Column("age", 18.0, 90.0), (54.5, 60.0))
@@ -41,6 +50,7 @@ class Axis:
 
     column: Column
     boundaries: tuple[float, ...] = ()
+    absent: float | None = None
 
     @property
     def listed(self) -> bool:
@@ -74,6 +84,13 @@ class Axis:
         """The mask of missing values, 0 where the column has none."""
         return 1 << self.n_values if self.column.gaps else 0
 
+    @cached_property
+    def missing_cell(self) -> int:
+        """The mask of the cell in which missing values are, their own or another; 0 for none."""
+        if self.absent is None:
+            return self.missing
+        return 1 << int(self.locate(np.array([self.absent]))[0])
+
     # ---- between rows and cells ----
 
     def locate(self, x: Floats) -> NDArray[np.intp]:
@@ -90,13 +107,15 @@ class Axis:
         else:
             cells = np.searchsorted(np.array(self.boundaries), x, side="right")
             cells = np.where(x >= LARGEST_INPUT, -1, cells)  # stands for "never"
-        return np.where(missing, self.n_values if self.column.gaps else -1, cells)
+        if not missing.any():
+            return cells
+        return np.where(missing, self.missing_cell.bit_length() - 1, cells)
 
     def contains(self, x: Floats) -> NDArray[np.bool_]:
         """Return which values lie in the domain."""
         if self.values is None:
             return np.asarray(self.locate(x) >= 0)
-        return np.isin(x, self.values) | (np.isnan(x) & self.column.gaps)
+        return np.isin(x, self.values) | (np.isnan(x) & bool(self.missing_cell))
 
     def _locate_unseen(self, x: Floats) -> NDArray[np.intp]:
         """Return the cell of a listed value that no boundary parts from x, else -1.
@@ -126,6 +145,19 @@ class Axis:
         first = min(self.column.low, math.nextafter(self.boundaries[0], -math.inf))
         return np.array([first, *self.boundaries])
 
+    def pick_value(self, cell: int) -> float:
+        """Return a short number in a cell, within the observed range where that is possible."""
+        if self.listed or not self.boundaries:
+            return float(self.representatives[cell])
+        low = self.column.low if cell == 0 else self.boundaries[cell - 1]
+        high = self.column.high if cell == len(self.boundaries) else self.boundaries[cell]
+        middle = low + (min(high, self.column.high) - low) / 2
+        for digits in range(-12, 16):
+            value = round(middle, digits)
+            if low <= value < high:
+                return value + 0.0
+        return float(self.representatives[cell])
+
     # ---- between cells and conditions ----
 
     def to_condition(self, mask: int, *, midpoints: bool = False) -> Condition:
@@ -143,7 +175,7 @@ class Axis:
         Condition
         """
         inside = [bool(mask >> c & 1) for c in range(self.n_values)]
-        missing = bool(mask & self.missing)
+        missing = bool(mask & self.missing_cell)
         if self.column.categories is not None:
             return Condition((), tuple(inside), missing)
         low, high = self._make_ends(midpoints)
@@ -168,12 +200,26 @@ class Axis:
         """Return a set of cells in the words of rules, as :meth:`Condition.format` does."""
         return self.to_condition(mask).format(self.column, named=named)
 
+    def format_absent(self) -> str:
+        """Return what a missing value counts as, in the words of rules."""
+        assert self.absent is not None  # noqa: S101 - asked where there is one
+        column = self.column
+        if column.categories is not None:
+            return f"{quote(column.name)} = {format_label(column.categories[int(self.absent)])}"
+        unit = f" {quote_unit(column.unit)}" if column.unit else ""
+        return f"{quote(column.name)} = {format_number(self.absent)}{unit}"
 
-def make_axes(schema: Schema, boundaries: Sequence[Iterable[float]]) -> tuple[Axis, ...]:
-    """Return the axes of a schema's columns, with these boundaries of numbers."""
+
+def make_axes(
+    schema: Schema, boundaries: Sequence[Iterable[float]], *, gaps: bool = False
+) -> tuple[Axis, ...]:
+    """Return the axes of a schema's columns, with these boundaries of numbers.
+
+    With ``gaps`` missing values have their own cell in every column that may lack some.
+    """
     return tuple(
         Axis(
-            column,
+            replace(column, gaps=True) if gaps and not column.required else column,
             ()
             if column.categories is not None
             else tuple(sorted({u for u in map(float, places) if abs(u) < LARGEST_INPUT})),

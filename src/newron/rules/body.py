@@ -125,7 +125,7 @@ def choose_classes(body: Body, output: Output, rows: Rows) -> NDArray[np.intp]:
 def predict_sums(body: Points, rows: Rows) -> Floats:
     """Return the sums of rows as numbers, each rounded once."""
     sums, shared = sum_points(body.terms, body.constants, rows)
-    if sums.dtype == object:
+    if sums.dtype == object or max(shared, int(np.abs(sums).max(initial=0))) >= 2**53:
         exact = [[float(Fraction(int(s), shared)) for s in row] for row in sums]
         return np.array(exact, np.float64).reshape(sums.shape)
     return np.asarray(sums / shared, np.float64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -26,7 +26,15 @@ from newron.model.processing import get_processing
 from newron.rules.axis import Axis, make_axes
 from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
 
-__all__ = ["Circuit", "Term", "find_boundaries", "measure_rounding", "read_circuit", "read_mask"]
+__all__ = [
+    "Circuit",
+    "Term",
+    "find_boundaries",
+    "measure_rounding",
+    "read_axes",
+    "read_circuit",
+    "read_mask",
+]
 
 _MAX_CROSSED = 2.0**50  # fractions of smaller products differ by more than rounding
 
@@ -66,7 +74,7 @@ def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
         If a function of the model is not crisp.
     """
     check_crisp(model)
-    given = tuple(make_axes(model.schema, find_boundaries(model)) if axes is None else axes)
+    given = read_axes(model) if axes is None else tuple(axes)
     neurons: list[_Neuron] = []
     for layer in model.layers[:-1]:
         neurons += [_read_neuron(layer, j, given, neurons) for j in range(layer.n_neurons)]
@@ -142,6 +150,31 @@ def find_boundaries(model: Model) -> list[list[float]]:
             if source < len(boundaries) and w != 0.0:
                 boundaries[source].append(b if w > 0.0 else math.nextafter(b, math.inf))
     return boundaries
+
+
+def read_axes(model: Model) -> tuple[Axis, ...]:
+    """Return the cells of each column that a crisp network tells apart.
+
+    Where training had no missing values, one counts as a value that every function takes
+    like it; if there is none, it has a cell of its own.
+    """
+    axes = make_axes(model.schema, find_boundaries(model))
+    return tuple(_place_missing(axis, i, model) for i, axis in enumerate(axes))
+
+
+def _place_missing(axis: Axis, column: int, model: Model) -> Axis:
+    if axis.missing or axis.column.required:
+        return axis
+    like = np.ones(axis.n_cells, bool)
+    for layer in model.layers:
+        for e in np.flatnonzero(layer.source == column):
+            held = read_mask(axis, layer, int(e))
+            missing = layer.gap_values[e] == 1.0
+            like &= np.array([bool(held >> c & 1) == missing for c in range(axis.n_cells)], bool)
+    cells = np.flatnonzero(like)
+    if not len(cells):
+        return replace(axis, column=replace(axis.column, gaps=True))
+    return replace(axis, absent=axis.pick_value(int(cells[len(cells) // 2])))
 
 
 def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequence[_Neuron]) -> Node:

@@ -49,7 +49,7 @@ class Coverage:
         counts = np.zeros((len(kinds), n_classes), np.int64)
         np.add.at(counts, (place.reshape(-1), classes), 1 if count is None else count)
         # What lies outside stays outside: no listed value is infinite, no gap is one there.
-        outside = [np.nan if axis.values is None else np.inf for axis in axes]
+        outside = [np.inf if axis.missing or axis.values is not None else np.nan for axis in axes]
         values = [
             np.append(axis.representatives, outside[i])[kinds[:, i]] for i, axis in enumerate(axes)
         ]
@@ -92,7 +92,7 @@ def cover_rows(model: Model, X: Any, y: ArrayLike) -> Coverage:
     from newron.rules.circuit import find_boundaries
 
     rows, output = model.read(X), model.output
-    axes = make_axes(model.schema, find_boundaries(model))
+    axes = make_axes(model.schema, find_boundaries(model), gaps=True)
     n_classes = len(output.labels) if isinstance(output, Classes) else 1
     return Coverage.measure(axes, rows, number_classes(output, y, len(rows)), n_classes)
 

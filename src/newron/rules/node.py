@@ -27,6 +27,7 @@ __all__ = [
     "Literal",
     "Node",
     "count_literals",
+    "list_literals",
     "read_columns",
     "regrid",
 ]
@@ -278,13 +279,20 @@ class CellRows:
         return self._counts[children]
 
 
+def list_literals(nodes: Iterable[Node]) -> set[Literal]:
+    """Return the literals in some nodes."""
+    out: set[Literal] = set()
+    for node in nodes:
+        if isinstance(node, Literal):
+            out.add(node)
+        elif isinstance(node, Count):
+            out |= list_literals(node.children)
+    return out
+
+
 def read_columns(node: Node) -> set[int]:
     """Return the columns that a node reads."""
-    if isinstance(node, Const):
-        return set()
-    if isinstance(node, Literal):
-        return {node.column}
-    return set().union(*map(read_columns, node.children)) if node.children else set()
+    return {literal.column for literal in list_literals([node])}
 
 
 def regrid(node: Node, maps: Mapping[int, Sequence[int]]) -> Node:

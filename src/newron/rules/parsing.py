@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ from newron.rules.axis import Axis, make_axes
 from newron.rules.body import Body, Branch, DecisionList, Points
 from newron.rules.circuit import Term
 from newron.rules.node import FALSE, TRUE, Algebra, Count, Node
-from newron.rules.text import write_decision, write_head
+from newron.rules.text import MISSING, write_decision, write_head
 
 __all__ = ["parse_rules"]
 
@@ -46,17 +46,35 @@ class _Literal:
 
     column: int
     condition: Condition
+    present: bool = False  # not missing, whatever a missing value counts as
+
+    @property
+    def names_missing(self) -> bool:
+        """Whether it says something of missing values itself."""
+        return self.present or self.condition.missing
+
+    def place_missing(self, absent: float | None) -> Condition:
+        """Return the condition, for missing values that count as another."""
+        if absent is None or self.names_missing or not self.condition.holds(absent):
+            return self.condition
+        return replace(self.condition, missing=True)
 
 
 Parsed = bool | _Literal | tuple[int, int, tuple["Parsed", ...]]
 
 
 def parse_rules(
-    text: str, schema: Schema, output: Output, boundaries: Sequence[Sequence[float]] | None = None
+    text: str,
+    schema: Schema,
+    output: Output,
+    boundaries: Sequence[Sequence[float]] | None = None,
+    *,
+    gaps: bool = False,
 ) -> tuple[tuple[Axis, ...], Body]:
     """Read rules; return their axes and the body.
 
-    Axes have the boundaries that the text names, and those given besides.
+    Axes have the boundaries that the text names, and those given besides. With ``gaps`` a
+    missing value has its own cell everywhere; else where the text does not say what it is.
 
     Raises
     ------
@@ -65,27 +83,37 @@ def parse_rules(
     """
     parsed = _Reader(schema, output).read(text)
     places = [list(b) for b in boundaries or [[] for _ in schema.columns]]
-    for part in parsed.conditions:
-        _collect_boundaries(part, places)
-    axes = make_axes(schema, places)
+    literals = list(_list_literals(parsed.conditions))
+    for part in literals:
+        places[part.column] += part.condition.boundaries
+    axes = make_axes(schema, places, gaps=True)
+    if not gaps:
+        named = {part.column for part in literals if part.names_missing}
+        axes = tuple(
+            replace(axis, column=schema.columns[i], absent=parsed.absent[i])
+            if i in parsed.absent and i not in named
+            else axis
+            for i, axis in enumerate(axes)
+        )
     return axes, parsed.make_body(Algebra(axes))
 
 
-def _collect_boundaries(part: Parsed, boundaries: list[list[float]]) -> None:
-    if isinstance(part, tuple):
-        for child in part[2]:
-            _collect_boundaries(child, boundaries)
-    elif isinstance(part, _Literal):
-        boundaries[part.column] += part.condition.boundaries
+def _list_literals(parts: Iterable[Parsed]) -> Iterator[_Literal]:
+    for part in parts:
+        if isinstance(part, tuple):
+            yield from _list_literals(part[2])
+        elif isinstance(part, _Literal):
+            yield part
 
 
-def _make_node(part: Parsed, algebra: Algebra) -> Node:
+def _make_node(part: Parsed, algebra: Algebra, absent: Mapping[int, float]) -> Node:
     if isinstance(part, bool):
         return TRUE if part else FALSE
     if isinstance(part, tuple):
         low, high, children = part
-        return Count(low, high, tuple(_make_node(child, algebra) for child in children))
-    return algebra.make_literal(part.column, algebra.axes[part.column].to_mask(part.condition))
+        return Count(low, high, tuple(_make_node(child, algebra, absent) for child in children))
+    condition = part.place_missing(absent.get(part.column))
+    return algebra.make_literal(part.column, algebra.axes[part.column].to_mask(condition))
 
 
 @dataclass
@@ -97,6 +125,7 @@ class _Document:
     default: int | None = None
     terms: list[tuple[Parsed, list[Fraction]]] = field(default_factory=list)
     constants: list[Fraction] | None = None
+    absent: dict[int, float] = field(default_factory=dict)  # what missing values count as
 
     @property
     def conditions(self) -> list[Parsed]:
@@ -104,11 +133,12 @@ class _Document:
 
     def make_body(self, algebra: Algebra) -> Body:
         if self.constants is not None:
-            terms = [Term(_make_node(part, algebra), tuple(w)) for part, w in self.terms]
+            made = [(_make_node(part, algebra, self.absent), w) for part, w in self.terms]
+            terms = [Term(node, tuple(weights)) for node, weights in made]
             return Points(tuple(terms), tuple(self.constants))
         if self.default is None:
             raise InputError("rules: expected a last line that begins with Otherwise")
-        branches = [Branch(_make_node(part, algebra), c) for part, c in self.branches]
+        branches = [Branch(_make_node(part, algebra, self.absent), c) for part, c in self.branches]
         return DecisionList(tuple(branches), self.default)
 
 
@@ -146,6 +176,9 @@ class _Reader:
         self._start(lines, k)
         line = self.text
         word = line.split(maxsplit=1)[0].rstrip(":")
+        if self._skip(MISSING):
+            self._read_absent(document, last=k + 1 == len(lines))
+            return k + 1
         if document.default is not None or document.constants is not None:
             raise InputError("expected nothing after the last rule")
         if word == "Let":
@@ -167,6 +200,29 @@ class _Reader:
         else:
             raise InputError(f"expected If, Otherwise, Let or {write_head(self.output)!r}")
         return k + 1
+
+    def _read_absent(self, document: _Document, *, last: bool) -> None:
+        """Read what missing values count as."""
+        if not last or (document.default is None and document.constants is None):
+            raise InputError("expected this line at the end")
+        going = True
+        while going:
+            column = self._read_name()
+            if column in document.absent or self.schema.columns[column].required:
+                raise InputError("expected columns that may lack values, each once")
+            self._take("=")
+            document.absent[column] = self._read_absent_value(column)
+            going = self._skip(",")
+        self._end()
+
+    def _read_absent_value(self, column: int) -> float:
+        if self.schema.columns[column].categories is not None:
+            return float(self._read_category(column))
+        value = self._read_float()
+        self._skip_unit(column)
+        if value not in (self.schema.columns[column].values or (value,)):
+            raise InputError("expected one of the column's values")
+        return value
 
     def _read_group(self) -> None:
         self._take("Let")
@@ -204,11 +260,13 @@ class _Reader:
             k += 1
         if binary:
             return self._read_threshold(document, lines, k)
-        # The end must say what such sums decide, and nothing else.
-        expected = write_decision(self.output, Points((), tuple(document.constants)))
-        if [line for _, line in lines[k:]] != expected:
-            raise InputError(f"expected {' / '.join(expected) or 'nothing more'!r} at the end")
-        return len(lines)
+        # The end must say what such sums decide, and nothing else but of missing values.
+        wanted = write_decision(self.output, Points((), tuple(document.constants)))
+        end = k + len(wanted)
+        more = len(lines) > end and not lines[end][1].startswith(MISSING)
+        if [line for _, line in lines[k:end]] != wanted or more:
+            raise InputError(f"expected {' / '.join(wanted) or 'nothing more'!r} at the end")
+        return end
 
     def _read_threshold(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
         self._start(lines, k)
@@ -316,7 +374,7 @@ class _Reader:
             return _Literal(column, self._make_missing(column))
         if self._skip("not"):
             if self._skip("missing"):
-                return _Literal(column, self._make_missing(column).complement())
+                return _Literal(column, self._make_missing(column).complement(), present=True)
             self._take("in")
             return _Literal(column, _exclude(self._read_set(column)))
         if self._skip("in"):
@@ -525,7 +583,12 @@ def _merge_any(parts: list[Parsed]) -> Parsed:
     merged: list[Parsed] = []
     for part in parts:
         last = merged[-1] if merged else None
-        if isinstance(part, _Literal) and isinstance(last, _Literal) and part.column == last.column:
+        if (
+            isinstance(part, _Literal)
+            and isinstance(last, _Literal)
+            and part.column == last.column
+            and not (part.present or last.present)
+        ):
             merged[-1] = _Literal(part.column, last.condition | part.condition)
         else:
             merged.append(part)

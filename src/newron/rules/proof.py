@@ -1,12 +1,16 @@
 """Whether rules equal a network, on its whole domain.
 
 What is compared is the text of the rules, read again, with the raw weights of the
-network. Of four ways the first that can decide is taken:
+network. Of these ways the first that can decide is taken:
 
 - *enumeration*: every combination of cells goes through the network itself;
 - *columns*: points and network add the same, column by column and group by group;
 - *sweep*: all inputs are followed column by column, as far as the counts tell them apart;
+- *sums* and *states*: the same two ideas, as the second checker has them;
 - *SAT*: a solver looks for an input on which they differ (python-sat, the extra "proof").
+
+Equality is called proved only where :mod:`newron.checker`, which shares no code with this
+package, has accepted a certificate of it.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.checker import CertificateError, check, evaluate, make_certificate
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.rules.axis import Axis
@@ -63,7 +68,7 @@ class Proof:
     equal : bool or None
         Whether they are equal on the whole domain; None where that was not shown.
     method : str
-        "enumeration", "columns", "sweep" or "SAT".
+        "enumeration", "columns", "sums", "sweep", "states" or "SAT".
     size : int
         How many inputs the domain has, as far as rules and network tell them apart.
     seconds : float
@@ -75,6 +80,8 @@ class Proof:
         Whether the domain itself has no more than ``size`` inputs.
     note : str
         Why it was not proved, or what else is to be known.
+    certificate : dict or None
+        What :func:`newron.checker.check` has accepted, where equality was proved.
 
     Examples
     --------
@@ -92,6 +99,7 @@ class Proof:
     predicted: tuple[Any, Any] | None = None
     finite: bool = False
     note: str = ""
+    certificate: dict[str, Any] | None = None
 
     def __bool__(self) -> bool:
         """Return whether equality was proved."""
@@ -184,14 +192,15 @@ def prove(text: str, model: Model, seconds: float = 60.0) -> Proof:
     {'age': 50}
     """
     begin = time.monotonic()
-    axes, body = parse_rules(text, model.schema, model.output, find_boundaries(model))
+    axes, body = parse_rules(text, model.schema, model.output, find_boundaries(model), gaps=True)
     circuit = read_circuit(model, axes)
-    prover = _Prover(model, circuit, body, begin, seconds)
+    prover = _Prover(text, model, circuit, body, begin, seconds)
     return prover.run()
 
 
 @dataclass
 class _Prover:
+    text: str
     model: Model
     circuit: Circuit
     body: Body
@@ -200,12 +209,15 @@ class _Prover:
 
     def run(self) -> Proof:
         nodes = [*(term.node for term in self.circuit.terms), *self.body.nodes]
-        cards = make_flat_cards(self.axes, nodes)
+        cards = make_flat_cards(self.axes, nodes, join_gaps=True)
         self.size = math.prod(len(card.levels) for card in cards)
         # Unused columns have inputs too, where their values are listed.
         self.finite = all(axis.listed for axis in self.axes)
         if self.finite:
-            self.size = math.prod(axis.n_cells for axis in self.axes)
+            columns = self.model.schema.columns
+            self.size = math.prod(
+                axis.n_values + column.gaps for axis, column in zip(self.axes, columns, strict=True)
+            )
         if math.prod(len(card.levels) for card in cards) <= _MAX_ENUMERATED:
             return self._enumerate(cards)
         if isinstance(self.body, Points) and self._compare_columns():
@@ -214,8 +226,12 @@ class _Prover:
             return self._make_proof(
                 None, "columns", note="the sums could not be compared by columns"
             )
+        if isinstance(self.body, Points) and (summed := self._ask_checker("sums")):
+            return summed
         swept = self._sweep(nodes)
-        return swept if swept is not None else self._run_solver()
+        if swept is not None:
+            return swept
+        return self._ask_checker("states") or self._run_solver()
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -232,9 +248,27 @@ class _Prover:
     def _accept(self, method: str) -> Proof:
         """Return the proof of equality; of a network that rounds its sums it shows less."""
         if self.circuit.exact:
-            return self._make_proof(True, method)
+            return self._certify(method)
         note = "equal in exact arithmetic, but the network rounds its sums to 16 digits"
         return self._make_proof(None, method, note=note)
+
+    def _certify(self, method: str) -> Proof:
+        """Return the proof of equality, if the second checker accepts its certificate."""
+        arguments = ("sums", "states") if isinstance(self.body, Points) else ("states",)
+        for argument in arguments:
+            if found := self._ask_checker(argument, method):
+                return found
+        note = f"{method} found no difference, but that could not be certified"
+        return self._make_proof(None, method, note=note)
+
+    def _ask_checker(self, argument: str, method: str = "") -> Proof | None:
+        document = self.model.to_dict()
+        certificate = make_certificate(self.text, document, argument, range(len(self.axes)))
+        try:
+            check(self.text, document, certificate)
+        except CertificateError:
+            return None
+        return self._make_proof(True, method or argument, certificate=certificate)
 
     def _refute(self, cells: Sequence[int], method: str) -> Proof:
         """Return the counterexample, as the network itself and the rules see it."""
@@ -254,6 +288,11 @@ class _Prover:
             # They differ in exact arithmetic alone: the network rounds its sums.
             note = f"for {found} the exact sum is a tie that the network rounds"
             return self._make_proof(None, method, note=note)
+        values = [None if math.isnan(value) else float(value) for value in row[0]]
+        checked = evaluate(self.text, self.model.to_dict(), values)
+        if checked[0] == checked[1]:
+            note = f"a difference for {found} was not confirmed by the second checker"
+            return self._make_proof(None, method, note=note)
         return self._make_proof(False, method, counterexample=found, predicted=(rules, network))
 
     # ---- enumeration ----
@@ -272,7 +311,7 @@ class _Prover:
             if first + _CHUNK < total and time.monotonic() - self.begin > self.seconds:
                 return self._make_proof(None, "enumeration", note=self._describe_timeout())
         if not rounded:
-            return self._make_proof(True, "enumeration")
+            return self._certify("enumeration")
         most = float(measure_rounding(self.model.layers[-1]).max())
         note = f"the sums agree but for the rounding of the network's own, up to {most:.2g}"
         return self._make_proof(None, "enumeration", note=note)
@@ -375,7 +414,8 @@ class _Prover:
         except TimeoutError:
             return self._make_proof(None, "SAT", note=self._describe_timeout())
         if cells is None:
-            return self._accept("SAT")
+            note = "a solver found no difference, but that could not be certified"
+            return self._make_proof(None, "SAT", note=note)
         return self._refute(cells, "SAT")
 
 

@@ -37,10 +37,17 @@ from newron.rules.body import (
 )
 from newron.rules.building import build_model
 from newron.rules.coverage import Coverage, number_classes
-from newron.rules.node import CellRows, count_literals, read_columns
+from newron.rules.node import CellRows, count_literals, list_literals, read_columns
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof, prove
-from newron.rules.text import WIDTH, Writer, name_groups, write_decision, write_head
+from newron.rules.text import (
+    WIDTH,
+    Writer,
+    name_groups,
+    write_decision,
+    write_head,
+    write_missing,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -373,13 +380,26 @@ class RuleSet:
         str
         """
         told = [rule.note for rule in self.rules] if notes and self._coverage else None
-        return "\n".join(self._writer.write_body(self._shown, self._model.output, told))
+        lines = self._writer.write_body(self._shown, self._model.output, told)
+        return "\n".join([*lines, *write_missing(self._axes, self._body.nodes)])
 
     def __str__(self) -> str:
         domains = "; ".join(_describe_domain(self._axes[i]) for i in self._used)
         lines = textwrap.wrap(f"Domain: {domains}", WIDTH, subsequent_indent="  ")
-        end = "\n".join(lines) if self._used else ""
-        return f"{self.to_text()}\n\n{self.proof}\n{end}".rstrip()
+        end = lines if self._used else []
+        return "\n".join([self.to_text(), "", str(self.proof), *end, *self._describe_missing()])
+
+    def _describe_missing(self) -> list[str]:
+        """Return what missing values fulfil, where the rules' own words do not say it."""
+        literals = [
+            literal
+            for literal in list_literals(self._body.nodes)
+            if not self._axes[literal.column].column.required
+        ]
+        if not literals or write_missing(self._axes, literals):
+            return []
+        named = any(literal.mask & self._axes[literal.column].missing for literal in literals)
+        return [f"A missing value fulfils no {'other ' if named else ''}condition."]
 
     def __repr__(self) -> str:
         return f"<RuleSet: {self.form}, {len(self)} rules, {self.n_literals} literals>"
@@ -503,7 +523,8 @@ def _describe_domain(axis: Axis) -> str:
     else:
         observed = f"{format_number(column.low)} to {format_number(column.high)}{unit}"
         told = f"any number (observed: {observed})"
-    return f"{column.name}: {told}{', or missing' if column.gaps else ''}"
+    missing = ", or missing" if column.gaps else ", never missing" if column.required else ""
+    return f"{column.name}: {told}{missing}"
 
 
 def _escape(cells: list[str]) -> list[str]:

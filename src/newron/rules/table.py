@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -110,12 +110,30 @@ def make_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
     return (*groups, *columns)
 
 
-def make_flat_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
-    """Return a card for each column that conditions read."""
+def make_flat_cards(
+    axes: Sequence[Axis], nodes: Iterable[Node], *, join_gaps: bool = False
+) -> tuple[Card, ...]:
+    """Return a card for each column that conditions read.
+
+    With ``join_gaps`` missing values have no level of their own where one is alike.
+    """
     masks: dict[int, set[int]] = {}
     for node in nodes:
         _collect_literals(node, masks)
-    return tuple(_make_column_card(axes[c], c, masks[c]) for c in sorted(masks))
+    cards = tuple(_make_column_card(axes[c], c, masks[c]) for c in sorted(masks))
+    return tuple(_join_gap(card, masks) for card in cards) if join_gaps else cards
+
+
+def _join_gap(card: Card, masks: Mapping[int, set[int]]) -> Card:
+    if card.missing_level is None or card.column is None:
+        return card
+    *places, gap = card.levels
+    known = masks[card.column]
+    for k, level in enumerate(places):
+        if all(bool(mask & level) == bool(mask & gap) for mask in known):
+            joined = [*places[:k], level | gap, *places[k + 1 :]]
+            return replace(card, levels=tuple(joined), missing_level=None)
+    return card
 
 
 def _collect(

@@ -13,13 +13,14 @@ from newron.formatting import format_class, format_fraction, format_label, quote
 from newron.model.output import Classes, Output
 from newron.rules.axis import Axis
 from newron.rules.body import Body, Branch, Points
-from newron.rules.node import Const, Count, Literal, Node
+from newron.rules.node import Const, Count, Literal, Node, list_literals
 
 __all__ = ["Writer", "name_groups"]
 
 WIDTH = 88
 _INDENT = "    "
 HIGHEST = "The highest sum wins, the first of equals"
+MISSING = "Missing values count as:"
 
 
 def write_outcome(output: Output, outcome: int) -> str:
@@ -146,6 +147,14 @@ class Writer:
             lines.append(_join_note(f"{line_up(row)}  {self.write(term.node)}", note))
         lines += [f"{line_up(row)}  to start with" for row in start]
         return lines + write_decision(output, body)
+
+
+def write_missing(axes: Sequence[Axis], nodes: Sequence[Node]) -> list[str]:
+    """Write what missing values count as, where some condition holds of them."""
+    held = {lit.column for lit in list_literals(nodes) if lit.mask & axes[lit.column].missing_cell}
+    held = {i for i in held if axes[i].absent is not None}
+    told = [axes[i].format_absent() for i in sorted(held)]
+    return [f"{MISSING} {', '.join(told)}"] if told else []
 
 
 def format_quantifier(node: Count) -> str:

@@ -1,0 +1,677 @@
+"""Checks that rules equal a network, by two arguments.
+
+*sums*: the weighted sum of the network and the points of the rules are one function, up to a
+positive factor where they decide: what remains of their difference, column by column and
+group by group, is zero.
+
+*states*: all inputs are followed column by column, as far as sums and counts tell them apart;
+in every state that is reached at the end, network and rules decide alike.
+
+Both rest on the same reading. Each column is cut into *cells* within which no condition
+changes, a missing value among them. A condition is a *form*: whole numbers for the cells of
+some columns, and other forms, are added up, and the total must be among allowed ones. Equal
+forms get one number, however they were written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, pairwise, product
+from typing import Any
+
+from newron.checker.grammar import Rules, read_rules
+from newron.checker.network import (
+    LARGEST,
+    CertificateError,
+    Condition,
+    Count,
+    Network,
+    Test,
+    read_network,
+)
+
+__all__ = ["CertificateError", "check", "evaluate", "make_certificate"]
+
+FORMAT, VERSION = "newron certificate", 1
+MAX_WORK = 20_000_000
+_MAX_JOINT = 50_000  # combinations of cells whose sums are compared one by one
+_MAX_WHOLE = 2**50
+
+
+def make_certificate(
+    text: str, document: Mapping[str, Any], method: str, order: Sequence[int]
+) -> dict[str, Any]:
+    r"""Return a certificate that rules equal a network, for :func:`check`.
+
+    Parameters
+    ----------
+    text : str
+        The rules.
+    document : dict
+        The content of the model's file.
+    method : {"sums", "states"}
+        The argument.
+    order : sequence of int
+        The columns in the order in which the states are to be followed.
+
+    Returns
+    -------
+    dict
+        Plain data, for JSON.
+
+    Examples
+    --------
+    >>> from newron.construct import from_rules
+    >>> from newron.model import Classes, Column, Schema
+    >>> text = "If age ≥ 50, then ill\nOtherwise well"
+    >>> model = from_rules(text, Schema((Column("age", 0.0, 100.0),)), Classes(("well", "ill")))
+    >>> make_certificate(text, model.to_dict(), "states", [0])["method"]
+    'states'
+    """
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "rules": _digest(text),
+        "model": _digest(_write(document)),
+        "method": method,
+        "order": list(order),
+    }
+
+
+def check(
+    text: str,
+    document: Mapping[str, Any],
+    certificate: Mapping[str, Any],
+    *,
+    max_work: int = MAX_WORK,
+) -> None:
+    r"""Check that rules equal a network on their whole domain, missing values included.
+
+    Parameters
+    ----------
+    text : str
+        The rules, as they are printed.
+    document : dict
+        The content of the model's file, as :meth:`Model.to_dict` returns it.
+    certificate : dict
+        As a proof has it.
+    max_work : int
+        How many steps to take at most.
+
+    Raises
+    ------
+    CertificateError
+        If that is not shown.
+
+    Examples
+    --------
+    >>> from newron.construct import from_rules
+    >>> from newron.model import Classes, Column, Schema
+    >>> text = "If age ≥ 50, then ill\nOtherwise well"
+    >>> model = from_rules(text, Schema((Column("age", 0.0, 100.0),)), Classes(("well", "ill")))
+    >>> document = model.to_dict()
+    >>> check(text, document, make_certificate(text, document, "states", [0]))
+    """
+    if (certificate.get("format"), certificate.get("version")) != (FORMAT, VERSION):
+        raise CertificateError(f"expected a {FORMAT} of version {VERSION}")
+    if certificate.get("rules") != _digest(text):
+        raise CertificateError("the certificate is one of other rules")
+    if certificate.get("model") != _digest(_write(document)):
+        raise CertificateError("the certificate is one of another model")
+    try:
+        comparison = _Comparison(read_network(document), text, max_work)
+        if certificate.get("method") == "sums":
+            comparison.compare_sums()
+        elif certificate.get("method") == "states":
+            comparison.compare_states(certificate.get("order", []))
+        else:
+            raise CertificateError(f"unknown method {certificate.get('method')!r}")
+    except RecursionError:
+        raise CertificateError("the network is too deep") from None
+
+
+def evaluate(
+    text: str, document: Mapping[str, Any], row: Sequence[float | None]
+) -> tuple[Any, Any]:
+    r"""Return what rules and network give for one row: numbers of classes, or targets.
+
+    Parameters
+    ----------
+    text : str
+        The rules.
+    document : dict
+        The content of the model's file.
+    row : sequence of float or None
+        A number for each column; that of its category, or None for a missing value.
+
+    Returns
+    -------
+    tuple
+
+    Examples
+    --------
+    >>> from newron.construct import from_rules
+    >>> from newron.model import Classes, Column, Schema
+    >>> text = "If age ≥ 50, then ill\nOtherwise well"
+    >>> model = from_rules(text, Schema((Column("age", 0.0, 100.0),)), Classes(("well", "ill")))
+    >>> evaluate(text, model.to_dict(), [50.0]), evaluate(text, model.to_dict(), [None])
+    ((1, 1), (0, 0))
+    """
+    network = read_network(document)
+    rules = read_rules(text, network)
+    known: dict[int, bool] = {}
+
+    def ask(condition: Condition) -> bool:
+        if isinstance(condition, bool):
+            return condition
+        if id(condition) not in known:
+            if isinstance(condition, Test):
+                known[id(condition)] = condition.holds(row[condition.column])
+            else:
+                known[id(condition)] = sum(map(ask, condition.parts)) in condition.allowed
+        return known[id(condition)]
+
+    truths = [[ask(condition) for condition, _ in parts] for parts in network.last.parts]
+    scores = network.last.score(truths)
+    if rules.constants is None:
+        decided = [outcome for condition, outcome in rules.branches if ask(condition)]
+        return [*decided, rules.default][0], network.decide(scores)
+    sums = list(rules.constants)
+    for condition, weights in rules.terms:
+        if ask(condition):
+            sums = [a + b for a, b in zip(sums, weights, strict=True)]
+    if network.labels is None:
+        return [float(s) for s in sums], scores
+    return network.decide(sums), network.decide(scores)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _write(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True)
+
+
+# ---- forms ----
+
+Vector = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """Numbers for the cells of columns, and other forms, add up to one of the allowed."""
+
+    vectors: tuple[tuple[int, Vector], ...]
+    forms: tuple[tuple[int, int], ...]  # number of a form, how many times
+    allowed: tuple[int, ...]
+
+    @property
+    def most(self) -> int:
+        return sum(max(v) for _, v in self.vectors) + sum(n for _, n in self.forms)
+
+    @property
+    def truth(self) -> tuple[int, Vector] | None:
+        """The column and the truth in each of its cells, for a form of one column alone."""
+        if self.forms or len(self.vectors) != 1:
+            return None
+        column, vector = self.vectors[0]
+        return column, tuple(int(v in self.allowed) for v in vector)
+
+
+class _Forms:
+    """Numbers the different forms of conditions; True and False are no forms."""
+
+    def __init__(self, cells: Sequence[Sequence[float | None]]) -> None:
+        self.cells = cells
+        self.made: list[_Form] = []
+        self.numbers: dict[_Form, int] = {}
+        self.known: dict[int, bool | int] = {}
+        self.kept: list[Condition] = []  # so that no id is used again
+
+    def read(self, condition: Condition) -> bool | int:
+        if isinstance(condition, bool):
+            return condition
+        if id(condition) not in self.known:
+            self.kept.append(condition)
+            self.known[id(condition)] = self._read(condition)
+        return self.known[id(condition)]
+
+    def _read(self, condition: Test | Count) -> bool | int:
+        if isinstance(condition, Test):
+            vector = tuple(int(condition.holds(x)) for x in self.cells[condition.column])
+            return self.add({condition.column: vector}, {}, {1})
+        vectors: dict[int, Vector] = {}
+        forms: dict[int, int] = {}
+        shift = 0
+        for part in condition.parts:
+            found = self.read(part)
+            if isinstance(found, bool):
+                shift += found
+                continue
+            truth = self.made[found].truth
+            if truth is None:
+                forms[found] = forms.get(found, 0) + 1
+            else:
+                column, vector = truth
+                before = vectors.get(column, (0,) * len(vector))
+                vectors[column] = tuple(map(sum, zip(before, vector, strict=True)))
+        return self.add(vectors, forms, {k - shift for k in condition.allowed})
+
+    def add(
+        self, vectors: Mapping[int, Vector], forms: Mapping[int, int], allowed: Iterable[int]
+    ) -> bool | int:
+        """Return the number of a form, or its truth where it is always the same."""
+        shift = sum(min(v) for v in vectors.values())
+        lowered = {c: tuple(x - min(v) for x in v) for c, v in vectors.items()}
+        kept = tuple(sorted((c, v) for c, v in lowered.items() if any(v)))
+        most = sum(max(v) for _, v in kept) + sum(forms.values())
+        inside = tuple(sorted(k - shift for k in allowed if 0 <= k - shift <= most))
+        if len(inside) in (0, most + 1):
+            return bool(inside)
+        if not kept and len(forms) == 1:
+            ((inner, times),) = forms.items()
+            if (0 in inside) == (times in inside):
+                return 0 in inside
+            return inner if times in inside else self.negate(inner)
+        form = _Form(kept, tuple(sorted(forms.items())), inside)
+        truth = form.truth
+        if truth is not None:
+            form = _Form((truth,), (), (1,))
+            if len(set(truth[1])) == 1:
+                return bool(truth[1][0])
+        return self._number(min(form, _turn(form), key=repr) if truth is None else form)
+
+    def _number(self, form: _Form) -> int:
+        if form not in self.numbers:
+            self.numbers[form] = len(self.made)
+            self.made.append(form)
+        return self.numbers[form]
+
+    def negate(self, number: int) -> int:
+        form = self.made[number]
+        others = set(range(form.most + 1)) - set(form.allowed)
+        found = self.add(dict(form.vectors), dict(form.forms), others)
+        assert not isinstance(found, bool)  # noqa: S101 - a form is not always the same
+        return found
+
+    def list_columns(self, number: int) -> set[int]:
+        form = self.made[number]
+        own = {column for column, _ in form.vectors}
+        return own.union(*(self.list_columns(k) for k, _ in form.forms))
+
+    def holds(self, number: int, at: Mapping[int, int]) -> bool:
+        """Tell whether a form holds, for the cells of its columns."""
+        form = self.made[number]
+        total = sum(v[at[c]] for c, v in form.vectors)
+        total += sum(n for k, n in form.forms if self.holds(k, at))
+        return total in form.allowed
+
+
+def _turn(form: _Form) -> _Form:
+    """Return a form that counts opposites: at most 2 of, for at least 3 of the others."""
+    if form.forms:
+        return form
+    turned = tuple((c, tuple(max(v) - x for x in v)) for c, v in form.vectors)
+    return _Form(turned, (), tuple(sorted(form.most - k for k in form.allowed)))
+
+
+# ---- the comparison ----
+
+
+@dataclass
+class _Sum:
+    """A weighted sum of forms: what columns add by their cells, compound forms, a constant."""
+
+    vectors: dict[int, list[int]] = field(default_factory=dict)
+    forms: dict[int, int] = field(default_factory=dict)
+    constant: int = 0
+
+    def add(self, forms: _Forms, condition: Condition, weight: int) -> None:
+        found = forms.read(condition)
+        if isinstance(found, bool):
+            self.constant += weight * found
+            return
+        truth = forms.made[found].truth
+        if truth is not None:
+            column, vector = truth
+            before = self.vectors.setdefault(column, [0] * len(vector))
+            self.vectors[column] = [a + weight * b for a, b in zip(before, vector, strict=True)]
+            return
+        other = forms.negate(found)
+        if other < found:
+            self.constant += weight
+            found, weight = other, -weight
+        self.forms[found] = self.forms.get(found, 0) + weight
+
+    def times(self, factor: int) -> _Sum:
+        vectors = {c: [factor * x for x in vector] for c, vector in self.vectors.items()}
+        forms = {form: factor * weight for form, weight in self.forms.items()}
+        return _Sum(vectors, forms, factor * self.constant)
+
+    def minus(self, other: _Sum) -> _Sum:
+        out = _Sum(constant=self.constant - other.constant)
+        for sign, part in ((1, self), (-1, other)):
+            for c, vector in part.vectors.items():
+                before = out.vectors.setdefault(c, [0] * len(vector))
+                out.vectors[c] = [a + sign * b for a, b in zip(before, vector, strict=True)]
+            for form, weight in part.forms.items():
+                out.forms[form] = out.forms.get(form, 0) + sign * weight
+        out.forms = {form: weight for form, weight in out.forms.items() if weight}
+        out.vectors = {c: vector for c, vector in out.vectors.items() if any(vector)}
+        return out
+
+
+class _Comparison:
+    def __init__(self, network: Network, text: str, max_work: int) -> None:
+        self.network = network
+        self.rules: Rules = read_rules(text, network)
+        self.left = max_work
+        self.forms = _Forms(self._cut())
+        self.scale = network.last.scale
+
+    def spend(self, work: int) -> None:
+        self.left -= work
+        if self.left < 0:
+            raise CertificateError("checking takes more work than allowed")
+
+    def list_conditions(self) -> list[Condition]:
+        rules = [condition for condition, _ in [*self.rules.branches, *self.rules.terms]]
+        return rules + [c for parts in self.network.last.parts for c, _ in parts]
+
+    def _cut(self) -> list[list[float | None]]:
+        """Cut each column into cells: a value of each, None where values may be missing."""
+        numbers: list[set[float]] = [set() for _ in self.network.columns]
+        seen: set[int] = set()
+        stack = self.list_conditions()
+        while stack:
+            condition = stack.pop()
+            if isinstance(condition, bool) or id(condition) in seen:
+                continue
+            seen.add(id(condition))
+            if isinstance(condition, Test):
+                numbers[condition.column].update(condition.numbers)
+            else:
+                stack += condition.parts
+        out: list[list[float | None]] = []
+        for column, found in zip(self.network.columns, numbers, strict=True):
+            if column.labels is not None:
+                cells = [float(k) for k in range(len(column.labels))]
+            else:
+                cells = list(column.values or _list_cells(found))
+            out.append([*cells, *([] if column.required else [None])])
+        return out
+
+    # ---- exact sums ----
+
+    def sum_network(self, scale: int) -> list[_Sum]:
+        """Return the sums of the network, scaled; only where it rounds none of them."""
+        last = self.network.last
+        if self.scale is None or last.aggregation not in ("sum", "mean"):
+            raise CertificateError("the network does not add whole numbers")
+        divisors = last.divisors(self.scale)
+        shared = math.lcm(*(int(d) for d in divisors))
+        out = []
+        for j, parts in enumerate(last.parts):
+            centre = round(last.centres[j] * divisors[j]) if last.centres else 0
+            whole = [round(weight * self.scale) for _, weight in parts]
+            self._check_size(sum(map(abs, whole)) + abs(centre), len(set(divisors)) > 1)
+            factor, rest = divmod(shared * scale, int(divisors[j]))
+            assert rest == 0  # noqa: S101 - shared by all
+            made = _Sum(constant=-centre * factor)
+            for (condition, _), weight in zip(parts, whole, strict=True):
+                made.add(self.forms, condition, weight * factor)
+            out.append(made)
+        return out
+
+    def _check_size(self, size: int, several: bool) -> None:
+        """Check that float64 adds, and that quotients keep their order and their ties."""
+        if several and self.network.labels is not None:
+            size *= max(len(parts) for parts in self.network.last.parts)
+        if size >= _MAX_WHOLE:
+            raise CertificateError("the network rounds its sums")
+
+    def share(self) -> tuple[int, int]:
+        """Return what makes whole numbers of the network's sums, and of the rules'."""
+        divisors = self.network.last.divisors(self.scale or 1.0)
+        network = math.lcm(*(int(d) for d in divisors))
+        numbers = [*(self.rules.constants or ()), *(w for _, ws in self.rules.terms for w in ws)]
+        rules = math.lcm(1, *(number.denominator for number in numbers))
+        return network, math.lcm(network, rules)
+
+    def sum_rules(self, shared: int) -> list[_Sum]:
+        constants = self.rules.constants or []
+        out = []
+        for j, constant in enumerate(constants):
+            made = _Sum(constant=int(constant * shared))
+            for condition, weights in self.rules.terms:
+                made.add(self.forms, condition, int(weights[j] * shared))
+            out.append(made)
+        return out
+
+    def compare_sums(self) -> None:
+        """Check that points and network are the same sums."""
+        if self.rules.constants is None:
+            raise CertificateError("the rules add no points")
+        own, shared = self.share()
+        network, rules = self.sum_network(shared // own), self.sum_rules(shared)
+        ratio = Fraction(1)
+        if self.network.labels is not None:
+            ratio = next(filter(None, map(_find_ratio, network, rules)), ratio)
+        for a, b in zip(network, rules, strict=True):
+            self._check_zero(a.times(ratio.numerator).minus(b.times(ratio.denominator)))
+
+    def _check_zero(self, rest: _Sum) -> None:
+        columns = sorted(set().union(set(), *map(self.forms.list_columns, rest.forms)))
+        shape = [range(len(self.forms.cells[c])) for c in columns]
+        if math.prod(map(len, shape)) > _MAX_JOINT:
+            raise CertificateError("the sums of network and rules could not be compared")
+        left = 0
+        for c, vector in rest.vectors.items():
+            if c not in columns and len(set(vector)) > 1:
+                raise CertificateError("network and rules add different points")
+            left += vector[0] if c not in columns else 0
+        for at in product(*shape):
+            self.spend(1 + len(rest.forms))
+            cells = dict(zip(columns, at, strict=True))
+            total = rest.constant + left
+            total += sum(v[cells[c]] for c, v in rest.vectors.items() if c in cells)
+            total += sum(w for form, w in rest.forms.items() if self.forms.holds(form, cells))
+            if total:
+                raise CertificateError("network and rules add different points")
+
+    # ---- states ----
+
+    def compare_states(self, order: Sequence[int]) -> None:
+        """Follow all inputs, column by column, and compare what is decided at the end."""
+        if sorted(order) != list(range(len(self.network.columns))):
+            raise CertificateError("expected an order of all columns")
+        sides = _States(self.forms)
+        network, rules = self._watch_network(sides), self._watch_rules(sides)
+        ends = sides.follow(order, self.spend)
+        self.spend(len(ends) * len(self.list_conditions()))
+        for state in ends:
+            if network(state) != rules(state):
+                raise CertificateError("network and rules differ")
+
+    def _watch_network(self, sides: _States) -> Any:
+        labels, last = self.network.labels, self.network.last
+        own, shared = self.share()
+        try:
+            return self._watch_sums(sides, self.sum_network(shared // own), shared)
+        except CertificateError:  # sums that are rounded: every function is followed
+            watched = [[sides.watch(self.forms.read(c)) for c, _ in p] for p in last.parts]
+
+        def score(state: Vector) -> Any:
+            scores = last.score([[truth(state) for truth in row] for row in watched])
+            return scores if labels is None else self.network.decide(scores)
+
+        return score
+
+    def _watch_rules(self, sides: _States) -> Any:
+        if self.rules.constants is not None:
+            _, shared = self.share()
+            return self._watch_sums(sides, self.sum_rules(shared), shared)
+        watched = [(sides.watch(self.forms.read(c)), k) for c, k in self.rules.branches]
+        default = self.rules.default
+        return lambda state: next((k for truth, k in watched if truth(state)), default)
+
+    def _watch_sums(self, sides: _States, sums: Sequence[_Sum], shared: int) -> Any:
+        if self.network.labels is None:
+            totals = [sides.watch_total(part) for part in sums]
+            return lambda state: [float(Fraction(t(state), shared)) for t in totals]
+        if len(sums) == 1:
+            second = sides.watch_sign(sums[0])
+            return lambda state: int(second(state))
+        n = len(sums)
+        beats = {
+            (i, k): sides.watch_sign(sums[i].minus(sums[k])) for i, k in combinations(range(n), 2)
+        }
+
+        def decide(state: Vector) -> int:
+            best = 0
+            for k in range(1, n):
+                if not beats[best, k](state):
+                    best = k
+            return best
+
+        return decide
+
+
+def _find_ratio(a: _Sum, b: _Sum) -> Fraction | None:
+    """Return the positive number by which a is b, if it is: from a weight of both."""
+    pairs = [(weight, b.forms.get(form, 0)) for form, weight in a.forms.items()]
+    for c, vector in a.vectors.items():
+        other = b.vectors.get(c, vector)
+        pairs += [(x - vector[0], y - other[0]) for x, y in zip(vector, other, strict=True)]
+    ratios = [Fraction(y, x) for x, y in pairs if x and y]
+    return ratios[0] if ratios and ratios[0] > 0 else None
+
+
+def _list_cells(numbers: Iterable[float]) -> list[float]:
+    """Return each number, and one of those between any two and beyond the ends."""
+    ends = sorted({x + 0.0 for x in numbers if abs(x) < LARGEST})
+    if not ends:
+        return [0.0]
+    out = [math.nextafter(ends[0], -math.inf)]
+    for a, b in pairwise([*ends, LARGEST]):
+        after = math.nextafter(a, math.inf)
+        out += [a, after] if after < b else [a]
+    return [x for x in out if x > -LARGEST]
+
+
+class _States:
+    """The sums and counts that are followed, and what can be asked of them at the end."""
+
+    def __init__(self, forms: _Forms) -> None:
+        self.forms = forms
+        self.vectors: list[tuple[tuple[int, Vector], ...]] = []
+        self.cuts: list[set[int] | None] = []  # where it matters; None for everywhere
+        self.places: dict[Any, int] = {}
+        self.decided = 0  # added to a sum that has reached one of its regions for good
+
+    def _place(
+        self, vectors: Iterable[tuple[int, Sequence[int]]], cuts: Iterable[int] | None
+    ) -> int:
+        kept = tuple(sorted((c, tuple(v)) for c, v in vectors if any(v)))
+        if kept not in self.places:
+            self.places[kept] = len(self.vectors)
+            self.vectors.append(kept)
+            self.cuts.append(set())
+        at = self.places[kept]
+        known = self.cuts[at]
+        if cuts is None or known is None:
+            self.cuts[at] = None
+        else:
+            known.update(cuts)
+        return at
+
+    def watch(self, form: bool | int) -> Any:
+        """Return a question: whether a form holds in a state."""
+        if isinstance(form, bool):
+            return lambda _: form
+        found = self.forms.made[form]
+        allowed = set(found.allowed)
+        inner = [(self.watch(k), n) for k, n in found.forms]
+        spread = sum(n for _, n in found.forms)
+        edges = {k for a in allowed for k in (a, a + 1)}
+        at = self._place(found.vectors, {k - s for k in edges for s in range(spread + 1)})
+        return lambda state: state[at] + sum(n for q, n in inner if q(state)) in allowed
+
+    def watch_sign(self, part: _Sum) -> Any:
+        """Return a question: whether a sum is at least 0 in a state."""
+        inner = [(self.watch(form), weight) for form, weight in part.forms.items()]
+        cuts = _list_thresholds(part.constant, [w for _, w in inner])
+        at = self._place(part.vectors.items(), cuts)
+        return lambda state: state[at] + part.constant + sum(w for q, w in inner if q(state)) >= 0
+
+    def watch_total(self, part: _Sum) -> Any:
+        """Return a question: how much a sum is in a state."""
+        inner = [(self.watch(form), weight) for form, weight in part.forms.items()]
+        at = self._place(part.vectors.items(), None)
+        return lambda state: state[at] + part.constant + sum(w for q, w in inner if q(state))
+
+    def follow(self, order: Sequence[int], spend: Any) -> set[Vector]:
+        """Return all states at the end, with sums that are decided put back into their region."""
+        largest = sum(abs(x) for vectors in self.vectors for _, v in vectors for x in v)
+        largest += max((abs(c) for cuts in self.cuts for c in cuts or ()), default=0)
+        self.decided = 8 * (largest + 1)
+        states: set[Vector] = {(0,) * len(self.vectors)}
+        mine = [dict(vectors) for vectors in self.vectors]
+        for step, column in enumerate(order):
+            touched = [k for k, vectors in enumerate(mine) if column in vectors]
+            if not touched:
+                continue
+            rest = order[step + 1 :]
+            settle = [self._make_settler(k, rest) for k in touched]
+            rows = set(zip(*(mine[k][column] for k in touched), strict=True))
+            spend(len(states) * len(rows) * (len(touched) + 2))
+            after: set[Vector] = set()
+            for state in states:
+                for row in rows:
+                    new = list(state)
+                    for k, more, settled in zip(touched, row, settle, strict=True):
+                        if 2 * new[k] < self.decided:
+                            new[k] = settled(new[k] + more)
+                    after.add(tuple(new))
+            states = after
+        return {
+            tuple(x - self.decided if 2 * x > self.decided else x for x in state)
+            for state in states
+        }
+
+    def _make_settler(self, k: int, rest: Sequence[int]) -> Any:
+        """Return what makes sums alike that no later column can part at a cut."""
+        cuts = self.cuts[k]
+        if cuts is None:
+            return lambda total: total
+        vectors = dict(self.vectors[k])
+        later = [vectors[c] for c in rest if c in vectors]
+        low, high = sum(map(min, later)), sum(map(max, later))
+        ordered = sorted(cuts)
+        lowest = min(ordered, default=0) - 1
+
+        def settle(total: int) -> int:
+            # Cuts in (total + low, total + high] can still part; at a cut c, c - 1 and c differ.
+            below = bisect_right(ordered, total + low)
+            if below < bisect_right(ordered, total + high):
+                return total
+            return self.decided + (ordered[below - 1] if below else lowest)
+
+        return settle
+
+
+def _list_thresholds(constant: int, weights: Sequence[int]) -> set[int] | None:
+    """Return at which totals a sum may turn from below 0 to 0 and more; None for too many."""
+    totals = {0}
+    for weight in weights:
+        totals |= {total + weight for total in totals}
+        if len(totals) > 4096:
+            return None
+    return {-constant - total for total in totals}
