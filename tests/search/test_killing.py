@@ -12,7 +12,7 @@ import pytest
 
 from newron import InputError
 from newron.search import NewronSearchCV, search
-from newron.search.judging import judge
+from newron.search.fold_trial import evaluate_trial
 from search.tables import make_corner, make_network, tell
 
 TESTS = Path(__file__).parents[1]
@@ -63,7 +63,9 @@ def test_a_search_killed_twice_ends_as_one_that_was_not(tmp_path, monkeypatch):
     done = len(path.read_text().splitlines()) - 1
     assert done == 9
     tried = []
-    monkeypatch.setattr(search, "judge", lambda *given: tried.append(1) or judge(*given))
+    monkeypatch.setattr(
+        search, "evaluate_trial", lambda *given: tried.append(1) or evaluate_trial(*given)
+    )
     again = run_search(path)
     whole = len(again.tree_.nodes) * 3
     assert len(tried) == whole - done
@@ -73,7 +75,7 @@ def test_a_search_killed_twice_ends_as_one_that_was_not(tmp_path, monkeypatch):
 def test_a_finished_search_is_read_from_its_journal(tmp_path, monkeypatch):
     path = tmp_path / "search.jsonl"
     first = run_search(path)
-    monkeypatch.setattr(search, "judge", None)  # nothing is tried
+    monkeypatch.setattr(search, "evaluate_trial", None)  # nothing is tried
     again = run_search(path)
     assert tell(again) == tell(first)
     assert (

@@ -32,10 +32,10 @@ from newron.training.elimination import Task, eliminate
 from newron.training.folding import (
     drop_function,
     fold,
+    fold_weights,
     list_columns,
     list_literals,
     make_additive,
-    tell_weights,
 )
 from newron.training.pruning import count_literals
 from newron.training.refitting import Weights, gather_gradient, refit
@@ -131,7 +131,7 @@ class TestFolding:
         assert layers[-1].aggregation == "sum"
         assert all(layer.aggregation != "mean" for layer in layers)
         with np.errstate(over="ignore", invalid="ignore"):
-            told = Model(model.schema, tell_weights(layers), model.output).scores(X)
+            told = Model(model.schema, fold_weights(layers), model.output).scores(X)
         self.agree(told, model.scores(X))
 
     @pytest.mark.parametrize("seed", range(60))

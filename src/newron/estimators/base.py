@@ -260,10 +260,10 @@ class NewronEstimator(Readable, TableReader):
         honest: bool = True,
         criterion: str = "loss",
     ) -> Self:
-        """Give a new estimator whose network has as few conditions as held-out rows allow.
+        """Return a new estimator whose network has as few conditions as held-out rows allow.
 
         Conditions are taken out one after the other, and the weights of the last layer
-        refitted. What each number of conditions costs is measured on rows held out: in
+        refitted. What each number of conditions costs is measured on validation rows: in
         five folds, or on one third from 5,000 rows on. Each fold trains a network of its
         own, as ``fit`` does, so this takes about as long as six fits. See docs/pruning.md.
 
@@ -272,13 +272,13 @@ class NewronEstimator(Readable, TableReader):
         X, y, sample_weight
             The rows of the fit.
         tolerance : float, default 1.0
-            The smallest network is taken whose loss and score on rows held out are not
+            The smallest network is taken whose loss and score on validation rows are not
             worse than those of the lowest loss by more than so many standard errors.
         max_literals : int, optional
             At most so many conditions on columns, whatever they cost.
         honest : bool, default True
             False prunes this very network in each fold instead of training others: fast,
-            but it has seen the rows held out, so that sizes look better than they are.
+            but it has seen the validation rows, so that sizes look better than they are.
         criterion : {"loss", "score"}, default "loss"
             "score" looks at the accuracy (or R²) alone, and takes the smallest network that
             is not worse than the best by more than ``tolerance`` standard errors of their
@@ -378,7 +378,7 @@ class NewronEstimator(Readable, TableReader):
         return f"{html}<div>{self.plot().svg}</div>" if hasattr(self, "model_") else html
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that gaps are welcome.
+        """Return scikit-learn's tags: missing values are welcome.
 
         Categories are too, but the tag for them makes its checks round all tables.
         """

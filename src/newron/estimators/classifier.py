@@ -328,17 +328,17 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     def _weigh_classes(
         self, numbers: NDArray[np.intp], classes: NDArray[Any], weight: Floats | None
     ) -> Floats | None:
-        wanted = self.class_weight
-        if wanted is None and get_recipe(self.recipe, crisp=False).balanced:
-            wanted = "balanced"
-        if wanted is None:
+        requested = self.class_weight
+        if requested is None and get_recipe(self.recipe, crisp=False).balanced:
+            requested = "balanced"
+        if requested is None:
             return None
-        if wanted == "balanced":
+        if requested == "balanced":
             counts = np.bincount(numbers, weight, minlength=len(classes))
             return np.where(counts > 0, counts.sum() / (len(classes) * counts.clip(1e-300)), 0.0)
-        weights = np.asarray(compute_class_weight(wanted, classes=classes, y=classes[numbers]))
+        weights = np.asarray(compute_class_weight(requested, classes=classes, y=classes[numbers]))
         if not np.all((weights >= 0.0) & (weights < 1e100)):
-            raise InputError(f"class_weight: expected weights from 0 on, got {wanted}")
+            raise InputError(f"class_weight: expected weights from 0 on, got {requested}")
         return weights
 
     def decision_function(self, X: ArrayLike) -> Floats:

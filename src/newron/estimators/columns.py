@@ -1,4 +1,4 @@
-"""What a user says of the columns: directions and domains."""
+"""What a user declares of the columns: directions and domains."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _KEYS = ("unit", "values", "low", "high", "missing")
 
 
 def read_directions(
-    wanted: Any, fields: Sequence[Field], architecture: Architecture, output: Output
+    requested: Any, fields: Sequence[Field], architecture: Architecture, output: Output
 ) -> tuple[int, ...]:
-    """Give the direction of each column: 1 rising, -1 falling, 0 free; () for none."""
-    if wanted is None:
+    """Return the direction of each column: 1 rising, -1 falling, 0 free; () for none."""
+    if requested is None:
         return ()
-    directions = _list_directions(wanted, [field.name for field in fields])
+    directions = _list_directions(requested, [field.name for field in fields])
     for direction, field in zip(directions, fields, strict=True):
         if not isinstance(direction, Integral) or direction not in (-1, 0, 1):
             raise InputError(
@@ -45,15 +45,15 @@ def read_directions(
     return tuple(int(direction) for direction in directions)
 
 
-def _list_directions(wanted: Any, names: list[str]) -> list[Any]:
-    if isinstance(wanted, Mapping):
-        unknown = [name for name in wanted if name not in names]
+def _list_directions(requested: Any, names: list[str]) -> list[Any]:
+    if isinstance(requested, Mapping):
+        unknown = [name for name in requested if name not in names]
         if unknown:
             raise InputError(
                 f"monotonic_cst: expected names of columns, got {unknown[0]!r}, which is none"
             )
-        return [wanted.get(name, 0) for name in names]
-    directions = list(wanted)
+        return [requested.get(name, 0) for name in names]
+    directions = list(requested)
     if len(directions) != len(names):
         raise InputError(
             f"monotonic_cst: expected one of -1, 0, 1 for each of {len(names)} columns, or a dict "
@@ -65,7 +65,7 @@ def _list_directions(wanted: Any, names: list[str]) -> list[Any]:
 def _check_possible(architecture: Architecture, output: Output) -> None:
     if isinstance(output, Classes) and output.n_scores > 1:
         raise InputError(
-            "monotonic_cst: expected two classes or amounts, got "
+            "monotonic_cst: expected two classes or regression targets, got "
             f"{output.n_scores} classes: of several probabilities not all can rise"
         )
     for layer in architecture.layers:
@@ -83,7 +83,7 @@ def _check_possible(architecture: Architecture, output: Output) -> None:
 
 
 def declare_domains(schema: Schema, domains: Any, X: Floats) -> Schema:
-    """Give the schema with units and domains that a user declares by column."""
+    """Return the schema with units and domains that a user declares by column."""
     if domains is None:
         return schema
     if not isinstance(domains, Mapping):
@@ -92,8 +92,8 @@ def declare_domains(schema: Schema, domains: Any, X: Floats) -> Schema:
     for name, domain in domains.items():
         if name not in columns:
             raise InputError(f"domains: expected names of columns, got {name!r}, which is none")
-        place = schema.names.index(name)
-        columns[name] = _declare(columns[name], domain, X[:, place])
+        index = schema.names.index(name)
+        columns[name] = _declare(columns[name], domain, X[:, index])
     return Schema(tuple(columns.values()))
 
 

@@ -38,7 +38,7 @@ def _plan_networks(
     """Plan the networks to choose from: one, unless the processing is "smooth"."""
     if not estimator._is_smooth:
         return [design_network(estimator, n_outputs)]
-    if one_pass:  # a part of the rows cannot tell
+    if one_pass:  # a part of the rows cannot decide
         kind = getattr(estimator, "processing_", SMOOTH[0])
         return [design_network(estimator, n_outputs, processing=kind)]
     _check_smooth(

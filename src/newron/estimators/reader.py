@@ -66,7 +66,7 @@ class TableReader(BaseEstimator):  # type: ignore[misc]
         return table, targets
 
     def _is_plain(self, X: ArrayLike, reset: bool) -> bool:
-        """Tell whether a table is a matrix of numbers, read by place."""
+        """Return whether a table is a matrix of numbers, read by position."""
         if not is_plain(X):
             return False
         if not reset:

@@ -58,7 +58,7 @@ def count_seen(record: Mapping[str, Any], X: Floats, y: Floats) -> int | None:
 
 
 def list_settings(estimator: Any) -> dict[str, Any]:
-    """Give the settings of an estimator that are not as they are by default."""
+    """Return the settings of an estimator that are not as they are by default."""
     usual = inspect.signature(type(estimator)).parameters
     return {
         name: value
@@ -80,7 +80,7 @@ def _hash(X: Floats, y: Floats) -> NDArray[np.uint64]:
 
 
 def _clean(table: Floats) -> Floats:
-    """Give numbers that are equal the same bits: one zero, one gap."""
+    """Return numbers that are equal the same bits: one zero, one gap."""
     values = np.array(table, np.float64, order="C") + 0.0
     values[np.isnan(values)] = np.nan
     return values

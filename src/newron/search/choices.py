@@ -15,7 +15,7 @@ from newron.search.structure import Choice
 __all__ = ["list_choices"]
 
 
-def list_choices(wanted: Mapping[str, Any], processing: Any) -> list[Choice]:
+def list_choices(requested: Mapping[str, Any], processing: Any) -> list[Choice]:
     """Combine lists of values; ``processing`` is the function where none is listed.
 
     M, the number of factors, is left out where the function has none.
@@ -31,11 +31,11 @@ def list_choices(wanted: Mapping[str, Any], processing: Any) -> list[Choice]:
     (('processing', 'tanh_prod'), ('n_factors', 2))
     """
     given = {
-        name: _read_values(name, values) for name, values in wanted.items() if values is not None
+        name: _read_values(name, values) for name, values in requested.items() if values is not None
     }
     combinations = (dict(zip(given, values, strict=True)) for values in product(*given.values()))
-    told = [_leave_out(each, each.get("processing", processing)) for each in combinations]
-    return list(dict.fromkeys(told))
+    listed = [_leave_out(each, each.get("processing", processing)) for each in combinations]
+    return list(dict.fromkeys(listed))
 
 
 def _read_values(name: str, values: Any) -> list[Any]:

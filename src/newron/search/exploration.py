@@ -1,6 +1,6 @@
-"""Walks the tree: judges the structures of a level on all folds, then asks for the next.
+"""Walks the tree: evaluates the structures of a level on all folds, then those of the next.
 
-What is done does not depend on who does it: a level is judged as a whole before the
+What is done does not depend on who does it: a level is evaluated as a whole before the
 next one is known, and every trial has its own seed, made of what it is. So threads,
 processes and other machines give the same tree.
 """
@@ -27,7 +27,7 @@ __all__ = ["Call", "Exploration", "Listener", "Outcome", "Trial", "derive_seed",
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate, and the number of the fold to judge it on."""
+    """A candidate, and the number of the fold to evaluate it on."""
 
     candidate: Candidate
     fold: int
@@ -54,7 +54,7 @@ class Listener:
     def on_level(
         self, tree: Tree, trials: Sequence[Trial], outcomes: Mapping[Trial, Outcome]
     ) -> None:
-        """Hear what is to be judged next, and see what is known, now and later."""
+        """Hear what is to be evaluated next, and see what is known, now and later."""
 
     def on_outcome(self, trial: Trial, outcome: Outcome) -> None:
         """Hear what came of a trial."""
@@ -73,11 +73,11 @@ class Exploration:
     ending: str = "finished"  # or "time", or "interrupt"
 
     def list_outcomes(self, candidate: Candidate) -> list[Outcome]:
-        """Give what came of a candidate on each fold."""
+        """Return what came of a candidate on each fold."""
         return [self.outcomes[Trial(candidate, fold)] for fold in range(self.n_folds)]
 
     def score_matrix(self) -> Floats:
-        """Give the scores, a row for each node of the tree and a column for each fold."""
+        """Return the scores, a row for each node of the tree and a column for each fold."""
         nodes = self.tree.nodes
         rows = [[each.score for each in self.list_outcomes(node.candidate)] for node in nodes]
         return np.array(rows).reshape(len(nodes), self.n_folds)
@@ -105,7 +105,7 @@ def explore(
     max_time: float | None = None,
     listeners: Sequence[Listener] = (),
 ) -> Exploration:
-    """Judge structures until the tree has no more, or time is over.
+    """Evaluate structures until the tree has no more, or time is over.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def explore(
         Trials at a time, as joblib means it; threads unless ``joblib.parallel_config``
         says otherwise.
     max_time : float, optional
-        Seconds after which no trial is started any more. The first structure is judged
+        Seconds after which no trial is started any more. The first structure is evaluated
         whatever it takes.
     listeners : sequence of Listener
     """
@@ -143,23 +143,23 @@ class _Walk:
             listener.on_start(self.n_folds, self.team.size)
         try:
             with self.team:
-                tree, ending = self._judge_levels(tree)
+                tree, ending = self._evaluate_levels(tree)
         finally:
             for listener in self.listeners:
                 listener.on_end()
         if not tree.nodes:
-            raise KeyboardInterrupt  # before anything was judged
+            raise KeyboardInterrupt  # before anything was evaluated
         return Exploration(replace(tree, waiting=()), self.outcomes, self.n_folds, ending)
 
-    def _judge_levels(self, tree: Tree) -> tuple[Tree, str]:
+    def _evaluate_levels(self, tree: Tree) -> tuple[Tree, str]:
         ending = "finished"
         while tree.waiting and ending == "finished":
-            ending = self._judge_level(tree)
+            ending = self._evaluate_level(tree)
             complete = [c for c in tree.candidates if self._is_complete(c)]
             tree = tree.advance({c: self._mean(c) for c in complete})
         return tree, ending
 
-    def _judge_level(self, tree: Tree) -> str:
+    def _evaluate_level(self, tree: Tree) -> str:
         trials = [t for c in tree.candidates for t in self._list_trials(c)]
         trials = [trial for trial in trials if trial not in self.outcomes]
         for listener in self.listeners:

@@ -1,4 +1,4 @@
-"""What results depend on, told in a few hexadecimal digits."""
+"""What results depend on, in a few hexadecimal digits."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def hash_settings(settings: Mapping[str, Any]) -> str:
 
 
 def to_plain(value: Any) -> Any:
-    """Tell a value in what JSON has: numbers, texts, lists, dicts with texts as keys.
+    """Convert a value to what JSON has: numbers, texts, lists, dicts with texts as keys.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _name(value: Any) -> str:
     text = repr(value)
     if " at 0x" not in text:
         return text
-    # What tells its address would be another value in the next session.
+    # What shows its address would be another value in the next session.
     return f"{type(value).__qualname__} {joblib.hash(value)}"
 
 

@@ -1,6 +1,6 @@
 """The search inside of a fit: ``hidden_layer_sizes="auto"``.
 
-It judges on rows held out of a table that is read already, as the default recipe does,
+It evaluates on validation rows of a table that is read already, as the default recipe does,
 with quick trainings; so it sees neither names nor scikit-learn.
 """
 
@@ -38,10 +38,10 @@ from newron.training.training_set import TrainingSet
 
 __all__ = ["FALLBACK", "InnerSearch", "search_inside"]
 
-FALLBACK: Widths = (4,)  # where rows do not suffice to judge
+FALLBACK: Widths = (4,)  # where rows do not suffice to evaluate
 _RULE = GrowthRule(patience=2, max_structures=40)  # 5 takes ten times as long, and gains nothing
 _STARTS, _QUICK_EPOCHS = (4, 1), 60  # of trials: with steps, without; on many rows
-_ONE_FOLD = 0.005  # share of what a single fold's score lacks that stands for its error
+_ONE_FOLD = 0.005  # fraction of what a single fold's score lacks that stands for its error
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The journal of a search: a file that outlives it.
 
-One line of JSON for each trial that is done, after a line that says of what search.
+One line of JSON for each trial that is done, after a line that names the search.
 Every line ends with a checksum. Lines are only ever appended, and each is on the disk
 before the search goes on; so a search that was killed goes on where it was. What the
 kill tore, a last line without its end, is dropped; anything else that does not fit is
@@ -129,7 +129,7 @@ def _seal(content: dict[str, Any]) -> bytes:
 
 
 def _unseal(line: bytes) -> dict[str, Any] | None:
-    """Give the content of a line, or None if it is not as it was written."""
+    """Return the content of a line, or None if it is not as it was written."""
     try:
         content = json.loads(line)
         check = content.pop("check")

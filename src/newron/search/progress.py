@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-__all__ = ["ProgressTree", "tell_time"]
+__all__ = ["ProgressTree", "format_time"]
 
 
 class ProgressTree(Listener):
@@ -68,7 +68,7 @@ class ProgressTree(Listener):
         if self._live is not None:
             self._live.update(self._draw())
         elif self._is_complete(trial.candidate):
-            print(self._tell_structure(trial.candidate), file=sys.stderr, flush=True)
+            print(self._format_structure(trial.candidate), file=sys.stderr, flush=True)
 
     def on_end(self) -> None:
         """End the drawing."""
@@ -76,7 +76,7 @@ class ProgressTree(Listener):
             self._live.stop()
             self._live = None
 
-    # ---- what is told ----
+    # ---- what is shown ----
 
     def _draw(self) -> RenderableType:
         from rich.console import Group
@@ -86,33 +86,33 @@ class ProgressTree(Listener):
 
         total = self._done + self._left + self._to_come
         line = Table.grid(padding=(0, 1))
-        line.add_row(ProgressBar(total, self._done, width=24), Text(self._tell_state()))
-        return Group(line, Text(str(self._judge_now())))
+        line.add_row(ProgressBar(total, self._done, width=24), Text(self._format_state()))
+        return Group(line, Text(str(self._evaluate_now())))
 
-    def _tell_structure(self, candidate: Candidate) -> str:
+    def _format_structure(self, candidate: Candidate) -> str:
         scores = self._list_scores(candidate)
         error = measure_error(np.array(scores))
-        return f"{candidate}  {np.mean(scores):.4f} ± {error:.4f}  {self._tell_state()}"
+        return f"{candidate}  {np.mean(scores):.4f} ± {error:.4f}  {self._format_state()}"
 
-    def _tell_state(self) -> str:
-        tree = self._judge_now()
-        judged = [node for node in tree.nodes if not math.isnan(node.score)]
+    def _format_state(self) -> str:
+        tree = self._evaluate_now()
+        evaluated = [node for node in tree.nodes if not math.isnan(node.score)]
         about = len(tree.nodes) + math.ceil((self._left + self._to_come) / self._n_folds)
         text = f"{len(tree.nodes)} of about {about} structures"
-        if judged:
-            best = max(judged, key=lambda node: node.score)
+        if evaluated:
+            best = max(evaluated, key=lambda node: node.score)
             text += f", best {best.score:.4f} {best.candidate}"
-        return f"{text}, about {tell_time(self._estimate())} left"
+        return f"{text}, about {format_time(self._estimate())} left"
 
     def _estimate(self) -> float:
-        """Give the seconds that are left, if no structure to come gains much."""
+        """Return the seconds that are left, if no structure to come gains much."""
         typical = float(np.mean(self._times)) if self._times else 0.0
         seconds = (self._left + self._to_come) * typical / self._n_workers
         return (
             seconds if self._end is None else max(0.0, min(seconds, self._end - time.monotonic()))
         )
 
-    def _judge_now(self) -> Tree:
+    def _evaluate_now(self) -> Tree:
         complete = [c for c in self._tree.candidates if self._is_complete(c)]
         return self._tree.advance({c: float(np.mean(self._list_scores(c))) for c in complete})
 
@@ -123,12 +123,12 @@ class ProgressTree(Listener):
         return [self._outcomes[Trial(candidate, fold)].score for fold in range(self._n_folds)]
 
 
-def tell_time(seconds: float) -> str:
-    """Tell a time as a person would.
+def format_time(seconds: float) -> str:
+    """Format a time as a person would.
 
     Examples
     --------
-    >>> [tell_time(seconds) for seconds in (0.4, 59.0, 61.0, 7200.0)]
+    >>> [format_time(seconds) for seconds in (0.4, 59.0, 61.0, 7200.0)]
     ['0 s', '59 s', '1 min', '2 h']
     """
     if seconds < 60.0:

@@ -1,4 +1,4 @@
-"""What the trials say: which structure is taken, and the table of all of them."""
+"""What comes of the trials: which structure is taken, and the table of all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIE_RULES = ("one_se", "best")
 
 
 def choose_node(scores: Floats, sizes: ArrayLike, slack: float | str = "one_se") -> int:
-    """Give the place of the structure to take.
+    """Return the index of the structure to take.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def choose_node(scores: Floats, sizes: ArrayLike, slack: float | str = "one_se")
     allowed = _read_slack(slack, scores[best])
     tied = np.flatnonzero(means >= means[best] - allowed)
     size = np.asarray(sizes)
-    return int(min(tied, key=lambda place: (size[place], -means[place], place)))
+    return int(min(tied, key=lambda index: (size[index], -means[index], index)))
 
 
 def _read_slack(slack: float | str, best: Floats) -> float:
@@ -63,12 +63,12 @@ def _read_slack(slack: float | str, best: Floats) -> float:
 
 
 def measure_error(scores: Floats) -> float:
-    """Give the standard error of the mean of folds; 0 for one fold, which has no spread."""
+    """Return the standard error of the mean of folds; 0 for one fold, which has no spread."""
     return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
 
 
 def make_table(exploration: Exploration, fixed: dict[str, Any], sizes: ArrayLike) -> dict[str, Any]:
-    """Give the table of all structures, with the names of scikit-learn's searches.
+    """Return the table of all structures, with the names of scikit-learn's searches.
 
     ``fixed`` are parameters that all of them have, ``sizes`` their numbers of functions.
     """
@@ -104,11 +104,11 @@ def _make_times(exploration: Exploration) -> dict[str, Any]:
 
 
 def _mask(params: list[dict[str, Any]], name: str) -> Any:
-    """Give the values of a parameter, masked where it is none of a network's."""
+    """Return the values of a parameter, masked where it is none of a network's."""
     column: Any = np.ma.MaskedArray(np.empty(len(params), object), mask=True)
-    for place, each in enumerate(params):
+    for index, each in enumerate(params):
         if name in each:
-            column[place] = each[name]
+            column[index] = each[name]
     return column
 
 

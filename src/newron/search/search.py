@@ -32,8 +32,8 @@ from newron.search.exploration import (
     explore,
 )
 from newron.search.fingerprint import hash_arrays, hash_settings, hash_table, to_plain
+from newron.search.fold_trial import Fold, evaluate_trial, make_fold, takes_weight
 from newron.search.journal import Journal
-from newron.search.judging import Fold, deal_fold, judge, takes_weight
 from newron.search.progress import ProgressTree
 from newron.search.results import TIE_RULES, choose_node, make_table
 from newron.search.size import count_outputs, count_settings
@@ -48,7 +48,7 @@ _NO_MATTER = ("hidden_layer_sizes", "recipe", "random_state", "n_jobs", "verbose
 
 
 def _best_has(name: str) -> Callable[[Any], bool]:
-    """Tell whether what predicts has a method, as available_if wants it."""
+    """Return whether what predicts has a method, as available_if wants it."""
 
     def check(self: Any) -> bool:
         getattr(getattr(self, "best_estimator_", self.estimator), name)
@@ -58,7 +58,7 @@ def _best_has(name: str) -> Callable[[Any], bool]:
 
 
 class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """The paper's search for a structure, judged by cross-validation.
+    """The paper's search for a structure, evaluated by cross-validation.
 
     It starts with the output layer alone. A step doubles every hidden layer, or adds one
     of one neuron; breadth first. A structure hands its patience down to those made of
@@ -73,16 +73,16 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     processing, n_factors, functions_per_input, weight_decay : list, optional
         Values to choose from. Every combination gets a tree of its own.
     scoring : str or callable, optional
-        What is judged, as in scikit-learn; by default accuracy, or R².
+        What is measured, as in scikit-learn; by default accuracy, or R².
     cv : int, splitter or iterable, default 5
-        The folds. A number means shuffled ones, of every class its share.
+        The folds. A number means shuffled ones, of every class its proportion.
     refit : bool, default True
         Whether to train the best structure on all rows.
     patience : int, default 5
         Of the first structure.
     min_gain : float, default 0.01
         The least gain over the parent that costs no patience; for errors ("neg_...") a
-        share of the parent's.
+        fraction of the parent's.
     widening : {"all", "each"}, default "all"
         Whether a step doubles all hidden layers, or one of them.
     max_neurons, max_layers : int, optional, default 64 and None
@@ -92,7 +92,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         chance would keep the search going for hundreds.
     max_time : float, optional
         Seconds after which no network is begun; the best so far is taken. The first
-        structure is judged in any case, and what is begun is ended.
+        structure is evaluated in any case, and what is begun is ended.
     tie_rule : {"one_se", "best"}, default "one_se"
         The smallest network whose mean score is within one standard error of the
         highest, or that of the highest.
@@ -114,7 +114,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     best_params_, best_score_, best_index_
         Of the structure that was taken; the score is its mean over the folds.
     cv_results_ : dict of arrays
-        One row for each structure, as GridSearchCV tells it, and also
+        One row for each structure, as in GridSearchCV, and also
         ``n_functions`` before training, ``parent`` and ``patience``.
     tree_ : Tree
         What was explored; ``print(search.tree_)`` draws it.
@@ -217,7 +217,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : data frame or array-like of shape (n_rows, n_columns)
-        y : array-like of shape (n_rows,), or (n_rows, n_targets) for amounts
+        y : array-like of shape (n_rows,), or (n_rows, n_targets) for regression
         sample_weight : array-like of shape (n_rows,), optional
             Counts in fitting, and in scoring.
         groups : array-like of shape (n_rows,), optional
@@ -236,8 +236,8 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         weight = self._read_weight(sample_weight, X)
         seed = self._make_seed()
-        parts = self._deal(X, y, groups, seed)
-        folds = [deal_fold(a, b, _num_samples(X), weight) for a, b in parts]
+        parts = self._split(X, y, groups, seed)
+        folds = [make_fold(a, b, _num_samples(X), weight) for a, b in parts]
         exploration = self._explore(X, y, folds, seed)
         self._take_best(exploration, X, y)
         if hasattr(self, "best_estimator_"):  # of an earlier fit
@@ -247,7 +247,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fix_recipe(self) -> dict[str, Any]:
-        """Give what the search sets for all structures."""
+        """Return what the search sets for all structures."""
         settings = self.estimator.get_params(deep=False)
         if not {"hidden_layer_sizes", "recipe"} <= set(settings):
             raise InputError(
@@ -286,7 +286,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return int(check_random_state(state).randint(np.iinfo(np.int32).max))
 
-    def _deal(self, X: Any, y: Any, groups: Any, seed: int) -> list[Any]:
+    def _split(self, X: Any, y: Any, groups: Any, seed: int) -> list[Any]:
         n_folds = 5 if self.cv is None else self.cv
         splitter = check_cv(n_folds, y, classifier=is_classifier(self.estimator))
         if isinstance(n_folds, Integral):
@@ -298,12 +298,12 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         def prepare(trial: Trial, n_threads: int) -> Call:
             network = self._make_network(trial.candidate.settings, seed, trial.fold)
             network.set_params(n_jobs=n_threads, verbose=0, callbacks=None)
-            return judge, (network, X, y, self.scorer_, *folds[trial.fold])
+            return evaluate_trial, (network, X, y, self.scorer_, *folds[trial.fold])
 
         listeners: list[Listener] = [ProgressTree(self.max_time)] if self.verbose else []
         journal = self._open_journal(X, y, folds, seed)
         with warnings.catch_warnings():
-            # Rows held out may have categories that the others lack: that is no news.
+            # Validation rows may have categories that the others lack: that is no news.
             warnings.simplefilter("ignore", NewronWarning)
             return explore(
                 Tree.start(self._make_rule(), self._list_choices()),
@@ -339,13 +339,13 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return None
         settings = self.estimator.get_params(deep=False)
         categorical = settings.get("categorical_features", "from_dtype")
-        told = {name: value for name, value in settings.items() if name not in _NO_MATTER}
-        told |= {"kind": type(self.estimator).__name__, "scoring": self.scoring, "seed": seed}
-        told["recipe"] = self._fixed.get("recipe", settings["recipe"])
+        listed = {name: value for name, value in settings.items() if name not in _NO_MATTER}
+        listed |= {"kind": type(self.estimator).__name__, "scoring": self.scoring, "seed": seed}
+        listed["recipe"] = self._fixed.get("recipe", settings["recipe"])
         prints = {
             "data": hash_arrays(hash_table(X, categorical), y),
             "folds": hash_arrays(*[array for fold in folds for array in fold]),
-            "settings": hash_settings(told),
+            "settings": hash_settings(listed),
         }
         return Journal(self.journal, prints)
 
@@ -362,15 +362,15 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.best_score_ = float(table["mean_test_score"][best])
         self.n_splits_ = exploration.n_folds
         self.multimetric_ = False
-        self._tell_ending(scores)
+        self._warn_ending(scores)
 
     def _measure(self, nodes: Sequence[Node], X: Any, y: Any) -> list[int]:
         settings = self.estimator.get_params(deep=False)
         n_outputs = count_outputs(y, classes=is_classifier(self.estimator))
-        told = [settings | node.candidate.settings for node in nodes]
-        return [count_settings(each, np.shape(X)[1], n_outputs) for each in told]
+        listed = [settings | node.candidate.settings for node in nodes]
+        return [count_settings(each, np.shape(X)[1], n_outputs) for each in listed]
 
-    def _tell_ending(self, scores: Floats) -> None:
+    def _warn_ending(self, scores: Floats) -> None:
         failed = int(np.isnan(scores).any(axis=1).sum())
         if failed:
             warnings.warn(
@@ -401,7 +401,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _get_best(self) -> Any:
         check_is_fitted(self, "cv_results_")
         if not hasattr(self, "best_estimator_"):
-            raise AttributeError("the search was told refit=False: there is no network to ask")
+            raise AttributeError("the search had refit=False: there is no network")
         return self.best_estimator_
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -426,12 +426,12 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Give the probability of each class, by the best network."""
+        """Return the probability of each class, by the best network."""
         return np.asarray(self._get_best().predict_proba(X))
 
     @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        """Give the scores of the best network."""
+        """Return the scores of the best network."""
         return np.asarray(self._get_best().decision_function(X))
 
     @property
@@ -455,7 +455,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return getattr(self.best_estimator_, name)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what the estimator is."""
+        """Return scikit-learn's tags."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = deepcopy(inner.classifier_tags)

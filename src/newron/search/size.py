@@ -24,7 +24,7 @@ def count_functions(architecture: Architecture, n_channels: int) -> int:
 
 
 def count_channels(input_scale: str) -> int:
-    """Tell how many scales a column is read on."""
+    """Return how many scales a column is read on."""
     return 2 if input_scale == "both" else 1
 
 
@@ -45,7 +45,7 @@ def count_settings(settings: Mapping[str, Any], n_columns: int, n_outputs: int) 
 
 
 def count_outputs(y: Any, *, classes: bool) -> int:
-    """Count the output neurons: one for two classes, else one for each class or amount.
+    """Count the output neurons: one for two classes, else one for each class or target.
 
     Examples
     --------

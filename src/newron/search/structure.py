@@ -79,26 +79,26 @@ class GrowthRule:
     max_structures: int | None = None
 
     def allows(self, widths: Widths) -> bool:
-        """Tell whether a structure is small enough."""
+        """Return whether a structure is small enough."""
         if self.max_layers is not None and len(widths) > self.max_layers:
             return False
         return self.max_neurons is None or sum(widths) <= self.max_neurons
 
     def measure_gain(self, score: float, before: float) -> float:
-        """Give how much better a score is than its parent's."""
+        """Return how much better a score is than its parent's."""
         if self.relative and before != 0.0:
             return (score - before) / abs(before)
         return score - before
 
     def hand_down(self, patience: int, gain: float) -> int:
-        """Give the patience of a child; one that could not be evaluated has none."""
+        """Return the patience of a child; one that could not be evaluated has none."""
         if math.isnan(gain):
             return 0
         return patience - (gain < self.min_gain)
 
 
 def list_children(widths: Widths, widening: str = "all") -> list[Widths]:
-    """Give the structures one step further: wider ones first, then the deeper one.
+    """Return the structures one step further: wider ones first, then the deeper one.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def list_children(widths: Widths, widening: str = "all") -> list[Widths]:
     if widening == "all":
         return [tuple(2 * width for width in widths), deeper]
     wider = [
-        (*widths[:place], 2 * width, *widths[place + 1 :]) for place, width in enumerate(widths)
+        (*widths[:index], 2 * width, *widths[index + 1 :]) for index, width in enumerate(widths)
     ]
     return [*wider, deeper]
 
@@ -219,8 +219,8 @@ class Tree:
         -------
         Tree
         """
-        judged = [(c, parent) for c, parent in self.waiting if c in scores]
-        new = [self._make_node(c, parent, scores[c]) for c, parent in judged]
+        evaluated = [(c, parent) for c, parent in self.waiting if c in scores]
+        new = [self._make_node(c, parent, scores[c]) for c, parent in evaluated]
         grown = replace(self, nodes=self.nodes + tuple(new), waiting=())
         return replace(grown, waiting=tuple(grown._list_waiting(len(self.nodes))))
 
@@ -234,7 +234,7 @@ class Tree:
 
     def _list_waiting(self, first: int) -> Iterator[tuple[Candidate, int]]:
         seen = {node.candidate for node in self.nodes}
-        for place, node in enumerate(self.nodes[first:], start=first):
+        for index, node in enumerate(self.nodes[first:], start=first):
             if node.patience <= 0:
                 continue
             for widths in list_children(node.candidate.widths, self.rule.widening):
@@ -242,7 +242,7 @@ class Tree:
                 if child in seen or not self.rule.allows(widths) or self._is_full(seen, child):
                     continue
                 seen.add(child)
-                yield child, place
+                yield child, index
 
     def _is_full(self, seen: set[Candidate], child: Candidate) -> bool:
         most = self.rule.max_structures
@@ -267,18 +267,18 @@ class Tree:
     # ---- drawing ----
 
     def __str__(self) -> str:
-        lines = [(f"{trunk}{self.nodes[place].candidate}", place) for place, trunk in self._walk()]
+        lines = [(f"{trunk}{self.nodes[index].candidate}", index) for index, trunk in self._walk()]
         width = max((len(name) for name, _ in lines), default=0)
-        return "\n".join(f"{name:<{width}}  {self._tell(place)}" for name, place in lines)
+        return "\n".join(f"{name:<{width}}  {self._format_node(index)}" for name, index in lines)
 
     def _walk(self) -> Iterator[tuple[int, str]]:
         children: dict[int | None, list[int]] = {}
-        for place, node in enumerate(self.nodes):
-            children.setdefault(node.parent, []).append(place)
+        for index, node in enumerate(self.nodes):
+            children.setdefault(node.parent, []).append(index)
 
-        def visit(place: int, lead: str, below: str) -> Iterator[tuple[int, str]]:
-            yield place, lead
-            under = children.get(place, [])
+        def visit(index: int, lead: str, below: str) -> Iterator[tuple[int, str]]:
+            yield index, lead
+            under = children.get(index, [])
             for child in under:
                 last = child == under[-1]
                 yield from visit(
@@ -288,6 +288,6 @@ class Tree:
         for root in children.get(None, []):
             yield from visit(root, "", "")
 
-    def _tell(self, place: int) -> str:
-        node = self.nodes[place]
+    def _format_node(self, index: int) -> str:
+        node = self.nodes[index]
         return f"{node.score:.4f}  patience {node.patience}"

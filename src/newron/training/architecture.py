@@ -52,7 +52,7 @@ class Architecture:
         )
 
     def sources(self, n_channels: int) -> list[NDArray[np.int32]]:
-        """Give the signals that each neuron of each layer reads, in order."""
+        """Return the signals that each neuron of each layer reads, in order."""
         inputs = np.repeat(np.arange(n_channels), self.functions_per_input)
         out, first = [], n_channels
         for number, layer in enumerate(self.layers):

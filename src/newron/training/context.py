@@ -64,15 +64,15 @@ class FitContext:
     # ---- callbacks ----
 
     def start(self) -> None:
-        """Tell the callbacks that the fit begins."""
+        """Inform the callbacks that the fit begins."""
         self._call(lambda callback: callback.on_start())
 
     def report(self, progress: Progress) -> None:
-        """Tell the callbacks how a training goes."""
+        """Inform the callbacks how a training goes."""
         self._call(lambda callback: callback.on_progress(progress))
 
     def end(self, result: FitResult | None) -> None:
-        """Tell the callbacks that the fit is over."""
+        """Inform the callbacks that the fit is over."""
         for callback in self.callbacks:
             callback.on_end(None if result is None else result.model)
 
@@ -102,7 +102,7 @@ class FitContext:
             self.run.stopped = True
 
     def evaluated(self, name: str, losses: np.ndarray, trial: FitResult | None = None) -> None:
-        """Tell the callbacks of a candidate; its trial is the result if nothing better comes."""
+        """Inform the callbacks of a candidate; its trial is the result if nothing better comes."""
         loss = float(np.mean(losses))
         if trial is not None:
             self.keep(trial, loss)

@@ -110,7 +110,7 @@ class CrispShape:
         )
 
     def for_core(self) -> tuple[Any, ...]:
-        """Give the arrays as the core wants them."""
+        """Return the arrays as the core wants them."""
         weight = np.ascontiguousarray(self.weight, np.float64).ravel()
         whole = (self.begin, self.conditions, self.terms, self.only)
         arrays = [np.ascontiguousarray(a, np.int32) for a in whole]
@@ -124,7 +124,7 @@ class CrispShape:
         return len(self.conditions) + len(self.terms)
 
     def activate(self, ranks: Ranks) -> NDArray[np.bool_]:
-        """Give which terms hold for which rows, of shape (terms, rows)."""
+        """Return which terms hold for which rows, of shape (terms, rows)."""
         signals: list[NDArray[Any]] = list(ranks)
         for first, end in zip(self.begin[:-1], self.begin[1:], strict=True):
             held = [
@@ -148,12 +148,12 @@ class CrispShape:
         return holds
 
     def score(self, ranks: Ranks) -> Floats:
-        """Give the scores of rows, of shape (rows, outputs)."""
+        """Return the scores of rows, of shape (rows, outputs)."""
         return np.asarray(self.activate(ranks).T @ self.weight - self.centre)
 
 
 def score_table(shape: CrispShape, table: RankedTable) -> Floats:
-    """Give the scores of a table's rows, its base included."""
+    """Return the scores of a table's rows, its base included."""
     scores = shape.score(table.ranks)
     return scores if table.base is None else scores + table.base
 
@@ -168,7 +168,7 @@ def split_free(flat: Flags, conditions: Integers, ranking: Ranking) -> tuple[Fla
 
 
 def can_be_polished(layers: tuple[Layer, ...]) -> bool:
-    """Tell whether a network consists of steps and counts alone."""
+    """Return whether a network consists of steps and counts alone."""
     plain = all(
         layer.alpha is None and layer.centre is None and layer.activation == "identity"
         for layer in layers[:-1]
@@ -179,7 +179,7 @@ def can_be_polished(layers: tuple[Layer, ...]) -> bool:
 
 
 def to_crisp(layers: tuple[Layer, ...], ranking: Ranking) -> CrispShape:
-    """Tell a Heaviside network by ranks."""
+    """Return a Heaviside network by ranks."""
     n_inputs = len(ranking.lows)
     begin, conditions = [0], []
     free: list[Flags] = []
@@ -232,7 +232,7 @@ def _to_condition(layer: Layer, e: int, ranking: Ranking, n_inputs: int) -> tupl
 def from_crisp(
     shape: CrispShape, ranking: Ranking, schema: Schema, output: Output, widths: list[int]
 ) -> Model:
-    """Tell a crisp network in the columns' units.
+    """Return a crisp network in the columns' units.
 
     ``widths`` are those of the hidden layers. What never holds is left out; what
     always holds stays, as a function with w = 0.
@@ -309,7 +309,7 @@ def _to_steps(conditions: Integers, free: tuple[Flags, ...], ranking: Ranking) -
 
 
 def to_step(condition: Integers, free: Flags, ranking: Ranking) -> Step | None:
-    """Give the condition in the column's units, or None for what never holds."""
+    """Return the condition in the column's units, or None for what never holds."""
     source, sign, cut = condition.tolist()
     if source >= len(ranking.lows):
         return Step(source, float(sign), cut - 0.5)
@@ -327,7 +327,7 @@ def to_step(condition: Integers, free: Flags, ranking: Ranking) -> Step | None:
 
 
 def _holds_mostly(condition: Integers, free: Flags, ranking: Ranking) -> bool:
-    """Tell whether a condition holds for more than half of the rows."""
+    """Return whether a condition holds for more than half of the rows."""
     source, sign, cut = condition.tolist()
     fractions = ranking.fractions[source]
     if ranking.n_categories[source]:
@@ -369,7 +369,7 @@ def polish(
 def to_params(
     shape: CrispShape, ranking: Ranking, wiring: Wiring, encoding: Encoding, params: Params
 ) -> Params:
-    """Give the core's parameters of a polished network, to go on from.
+    """Return the core's parameters of a polished network, to go on from.
 
     Its conditions lie in the order of the wiring's functions; ``params`` are those it
     was polished from and lend the steepness that a step itself does not have.
@@ -395,7 +395,7 @@ def to_params(
 
 
 def _place(source: int, cut: int, ranking: Ranking, encoding: Encoding) -> float:
-    """Give the place of a cut on what the core's function reads."""
+    """Return the place of a cut on what the core's function reads."""
     if source >= len(encoding.channels):
         return cut - 0.5
     channel = encoding.channels[source]
@@ -409,7 +409,7 @@ def _place(source: int, cut: int, ranking: Ranking, encoding: Encoding) -> float
 
 
 def merge_terms(shape: CrispShape, n_columns: int) -> CrispShape:
-    """Tell equal and opposite conditions on a column as one, with the sum of their weights.
+    """Merge equal and opposite conditions on a column, with the sum of their weights.
 
     Growth, held back by its ridge, may choose a condition again. The opposite of a
     condition with weight a is a less a times the condition.
@@ -443,7 +443,7 @@ def merge_terms(shape: CrispShape, n_columns: int) -> CrispShape:
 def cut_path(
     shape: CrispShape, n: int, weight: Floats, centre: Floats, n_columns: int
 ) -> CrispShape:
-    """Give a grown network with its first n terms and these weights."""
+    """Return a grown network with its first n terms and these weights."""
     terms = shape.terms[:n]
     n_neurons = int(np.sum(terms[:, 0] >= n_columns)) if n else 0
     begin = shape.begin[: n_neurons + 1]

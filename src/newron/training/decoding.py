@@ -1,8 +1,8 @@
 """From the core's flat float32 parameters to a model in the columns' units.
 
 What is printed is to be the model: thresholds become short decimals that change
-no training prediction, counts are asked at k - 0.5, and weights keep no more
-digits than the training rows can tell apart.
+no training prediction, counts are compared with k - 0.5, and weights keep no more
+digits than the training rows need.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from newron.objectives import TargetScale, choose_objective
 from newron.training.encoding import Channel, Encoding
 from newron.training.problem import Problem
 from newron.training.training_set import TrainingSet
-from newron.training.wiring import LayerPlaces, Params, Wiring
+from newron.training.wiring import LayerSlices, Params, Wiring
 
 __all__ = ["decode", "fill_missing", "finish", "snap", "unscale"]
 
 _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
 _DIGITS = (3, 4, 5, 6, 8, 11)
-_FEW_ROWS = 10_000  # enough to rule out most shortenings before all rows are asked
+_FEW_ROWS = 10_000  # enough to rule out most shortenings before all rows are used
 
 
 def decode(
@@ -45,7 +45,7 @@ def decode(
 ) -> Model:
     """Make the model that the core trained; Heaviside thresholds are snapped.
 
-    Its amounts are scaled as the core's are, see :func:`unscale`.
+    Its regression targets are scaled as the core's are, see :func:`unscale`.
 
     Where the sample is only a part of the rows that were trained on, thresholds
     stay within a hundredth of the column's spread from where the core has them.
@@ -57,7 +57,7 @@ def decode(
     return Model(encoding.schema, layers, output)
 
 
-def _decode_layer(places: LayerPlaces, params: Params, encoding: Encoding, steps: _Steps) -> Layer:
+def _decode_layer(places: LayerSlices, params: Params, encoding: Encoding, steps: _Steps) -> Layer:
     plan = places.plan
     shape = (places.n_edges, plan.n_factors)
     w = params[places.w].reshape(shape).astype(np.float64)
@@ -106,7 +106,7 @@ def _decode_layer(places: LayerPlaces, params: Params, encoding: Encoding, steps
 
 
 def _read_points(function: Processing, places: Params, w: Floats, b: Floats) -> Floats:
-    """Give h of each point."""
+    """Return h of each point."""
     if function.crisp:
         # In the core's precision, which decides on which side a place lies.
         z = np.float32(w[0]) * (places - np.float32(b[0]))
@@ -126,7 +126,7 @@ class _Steps:
     def place(
         self, source: int, channel: Channel | None, w: np.float32, b: np.float32
     ) -> tuple[float, float]:
-        """Give the direction and threshold that split the values as the core does."""
+        """Return the direction and threshold that split the values as the core does."""
         if w == 0.0:
             return 0.0, 0.0
         values = self._values(source, channel)
@@ -165,32 +165,32 @@ class _Steps:
         self, values: Floats, first: int, b: float, channel: Channel | None, *, at_or_above: bool
     ) -> float:
         """Place a threshold between values[first - 1] and values[first]."""
-        wanted = b if channel is None else float(channel.locate(np.array(b)))
+        desired = b if channel is None else float(channel.locate(np.array(b)))
         if 0 < first < len(values):
             low, high = float(values[first - 1]), float(values[first])
         else:
-            low, high = _outside(values, first, wanted)
-        if self.partial and channel is not None and low <= wanted <= high:
+            low, high = _outside(values, first, desired)
+        if self.partial and channel is not None and low <= desired <= high:
             reach = 0.01 * channel.scale if channel.rank is None else 0.0
-            low, high = max(low, wanted - reach), min(high, wanted + reach)
+            low, high = max(low, desired - reach), min(high, desired + reach)
         found = shortest_between(low, high)
         if found is None:
             return high if at_or_above else low
         return found
 
 
-def _outside(values: Floats, first: int, wanted: float) -> tuple[float, float]:
-    """Give a gap below all values (first = 0) or above them, near where b was."""
+def _outside(values: Floats, first: int, desired: float) -> tuple[float, float]:
+    """Return a gap below all values (first = 0) or above them, near where b was."""
     least, greatest = (float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0)
     reach = 0.5 * (greatest - least) or 0.5 * abs(least) or 0.5
-    wanted = float(np.clip(wanted, -_LARGEST, _LARGEST))
+    desired = float(np.clip(desired, -_LARGEST, _LARGEST))
     if first == 0:
-        return max(min(wanted, least - reach), -_LARGEST), least
-    return greatest, min(max(wanted, greatest + reach), _LARGEST)
+        return max(min(desired, least - reach), -_LARGEST), least
+    return greatest, min(max(desired, greatest + reach), _LARGEST)
 
 
 def _count_of(layer: Layer, j: int) -> int | None:
-    """Give how many conditions a neuron counts, or None if it does not count."""
+    """Return how many conditions a neuron counts, or None if it does not count."""
     plain = layer.alpha is None and layer.centre is None and layer.activation == "identity"
     if layer.aggregation == "sum" and plain and get_processing(layer.processing).crisp:
         return int(layer.begin[j + 1] - layer.begin[j])
@@ -231,7 +231,7 @@ def finish(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool
 
 
 def fill_missing(model: Model, data: TrainingSet) -> Model:
-    """Give missing values what leaves a neuron's mean unchanged, where none were seen.
+    """Return missing values what leaves a neuron's mean unchanged, where none were seen.
 
     For a step that is its more frequent value.
     """
@@ -295,7 +295,7 @@ def snap(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool =
 
 
 def _shorten(model: Model, digits: int) -> Iterator[Layer]:
-    # Places are told to one digit more than weights: they are read off an axis.
+    # Positions have one digit more than weights: they are read off an axis.
     ranges = [column.high - column.low for column in model.schema.columns]
     for layer in model.layers:
         functions = np.diff(layer.begin)
@@ -312,7 +312,7 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
 
 
 def _reach(layer: Layer, size: Floats) -> Floats:
-    """Give how wide each function's change is: its place needs digits in proportion."""
+    """Return how wide each function's change is: its position needs digits in proportion."""
     with np.errstate(divide="ignore"):
         width = np.where(layer.rank_flags[:, None], np.inf, 4.0 / np.abs(layer.w))
     return np.minimum(size[:, None], width)
@@ -327,7 +327,7 @@ class _Observation:
     tied: bool = False
 
     def allows(self, after: _Observation) -> bool:
-        """Tell whether nobody notices the change."""
+        """Return whether nobody notices the change."""
         if self.chosen.dtype == np.float64:
             same = bool(np.all(np.abs(self.chosen - after.chosen) <= 1e-3))
         else:

@@ -30,13 +30,13 @@ from newron.training.folding import (
     drop_function,
     drop_unread,
     fold,
+    fold_weights,
     make_additive,
     name_function,
     name_inputs,
     name_neurons,
     name_terms,
     pick_functions,
-    tell_weights,
 )
 from newron.training.problem import Problem
 from newron.training.refitting import (
@@ -52,7 +52,7 @@ __all__ = ["Task", "eliminate"]
 
 Names = tuple[bytes, ...]
 
-_LITTLE = 1e-6  # a ridge for what no row tells, such as a shift of all classes' scores
+_LITTLE = 1e-6  # a ridge for what no row determines, such as a shift of all classes' scores
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Task:
     n_threads: int = 1
 
     def probe(self, hidden: Layers, last: Layer, edges: Sequence[int]) -> Floats:
-        """Give the values of some functions that read these layers, of shape (rows, edges)."""
+        """Return the values of some functions that read these layers, of shape (rows, edges)."""
         n = len(edges)
         if not n:
             return np.zeros((len(self.X), 0))
@@ -83,22 +83,22 @@ class Task:
         return model.score_rows(self.X, n_threads=self.n_threads)
 
     def average(self, values: Floats) -> float:
-        """Give the weighted mean over rows."""
+        """Return the weighted mean over rows."""
         return float(self.problem.weight @ values / self.problem.weight.sum())
 
 
 def eliminate(task: Task, model: Model) -> list[Model]:
-    """Give ever smaller networks, each refitted, down to one that reads no column.
+    """Return ever smaller networks, each refitted, down to one that reads no column.
 
-    The first has all that matters in the model, told with no more functions than needed.
+    The first has all that matters in the model, with no more functions than needed.
     """
     # Small products of matrices: threads cost more than they give, and may round otherwise.
     with threadpool_limits(1, user_api="blas"):
-        state = _settle(task, _make_state(task, fold(task.schema, make_additive(model))))
-        memory, out = _Memory(), [_tell(task, state)]
+        state = _refit_state(task, _make_state(task, fold(task.schema, make_additive(model))))
+        memory, out = _Memory(), [_make_model(task, state)]
         while _count(state.layers, len(task.schema), state.names):
             state = _cut(task, state, memory)
-            out.append(_tell(task, state))
+            out.append(_make_model(task, state))
     return out
 
 
@@ -118,7 +118,7 @@ class _State:
     weights: Weights
 
     @cached_property
-    def places(self) -> dict[tuple[bytes, int], int]:
+    def indices(self) -> dict[tuple[bytes, int], int]:
         """Which weight belongs to a function and an output."""
         last = self.layers[-1]
         keys = zip(self.names, last.target.tolist(), strict=True)
@@ -128,7 +128,7 @@ class _State:
 def _make_state(
     task: Task, layers: Layers, before: _State | None = None, names: Names | None = None
 ) -> _State:
-    """Give a network's features and weights; what is known is taken over."""
+    """Return a network's features and weights; what is known is taken over."""
     names = names or name_terms(layers, len(task.schema))
     columns = {name: c for c, name in enumerate(dict.fromkeys(names), 1)}
     known = {} if before is None else before.columns
@@ -151,7 +151,7 @@ def _make_state(
 
 
 def _join_alike(layers: Layers, n_inputs: int, columns: list[int], features: Floats) -> Layers:
-    """Tell conditions that hold for the same rows, or for all others, as one of them.
+    """Merge conditions that hold for the same rows, or for all others, into one of them.
 
     They would share a weight, and a ridge holds back the one that is left.
     """
@@ -175,8 +175,8 @@ def _carry(state: _State, before: _State) -> _State:
     n_outputs = state.layers[-1].n_neurons
     value = np.zeros(len(state.weights.value))
     value[:n_outputs] = before.weights.value[:n_outputs]
-    for key, i in state.places.items():
-        value[i] = before.weights.value[before.places[key]] if key in before.places else 0.0
+    for key, i in state.indices.items():
+        value[i] = before.weights.value[before.indices[key]] if key in before.indices else 0.0
     return replace(state, weights=replace(state.weights, value=value))
 
 
@@ -201,7 +201,7 @@ def _make_weights(
 
 
 def _size(task: Task, last: Layer, features: Floats) -> Floats:
-    """Give the square of each function's size, so that a ridge does not depend on units."""
+    """Return the square of each function's size, so that a ridge does not depend on units."""
     if get_processing(last.processing).bounded:
         return np.ones(features.shape[1])
     fraction = task.problem.weight / task.problem.weight.sum()
@@ -209,7 +209,7 @@ def _size(task: Task, last: Layer, features: Floats) -> Floats:
 
 
 def _find_bound(task: Task, layers: Layers) -> Floats:
-    """Tell which functions of the last layer a direction binds: 1, or 0 for none."""
+    """Return which functions of the last layer a direction binds: 1, or 0 for none."""
     bound = np.array(task.directions or [0] * len(task.schema)) != 0
     for layer in layers[:-1]:
         own = np.zeros(layer.n_neurons, bool)
@@ -218,7 +218,7 @@ def _find_bound(task: Task, layers: Layers) -> Floats:
     return np.asarray(bound[layers[-1].source], np.float64)
 
 
-def _settle(task: Task, state: _State) -> _State:
+def _refit_state(task: Task, state: _State) -> _State:
     """Refit the weights; functions that get none, being bound, are left out."""
     while True:
         state = replace(state, weights=refit(task.problem, state.weights))
@@ -229,14 +229,14 @@ def _settle(task: Task, state: _State) -> _State:
         state = _make_state(task, fold(task.schema, (*state.layers[:-1], last)), state)
 
 
-def _tell(task: Task, state: _State) -> Model:
-    """Give the network as a model in the user's units."""
+def _make_model(task: Task, state: _State) -> Model:
+    """Return the network as a model in the user's units."""
     n, value = task.output.n_scores, state.weights.value
     shift, scale = task.problem.scale.shift, task.problem.scale.scale
     last = state.layers[-1]
     alpha = value[n:] * scale[last.target]
-    told = last.replace(alpha=alpha, centre=-(value[:n] * scale + shift))
-    return Model(task.schema, tell_weights((*state.layers[:-1], told)), task.output)
+    last = last.replace(alpha=alpha, centre=-(value[:n] * scale + shift))
+    return Model(task.schema, fold_weights((*state.layers[:-1], last)), task.output)
 
 
 def _count(layers: Layers, n_inputs: int, names: Names) -> int:
@@ -290,7 +290,7 @@ class _View:
         return _count(self.state.layers, len(self.task.schema), self.state.names)
 
     def price_terms(self) -> dict[bytes, float]:
-        """Give the cost of each function of the last layer that reads a column."""
+        """Return the cost of each function of the last layer that reads a column."""
         last, names = self.state.layers[-1], self.state.names
         members: dict[bytes, list[int]] = {}
         for e in np.flatnonzero(last.source < len(self.task.schema)).tolist():
@@ -303,7 +303,7 @@ class _View:
         }
 
     def drop_term(self, name: bytes) -> _Cut:
-        """Give the cut of one function of the last layer, from all outputs."""
+        """Return the cut of one function of the last layer, from all outputs."""
         layers, names = self.state.layers, self.state.names
         others = [e for e, other in enumerate(names) if other != name]
         last = pick_functions(layers[-1], np.array(others, np.intp))
@@ -312,7 +312,7 @@ class _View:
         return cut
 
     def _lose(self, gone: NDArray[np.intp]) -> tuple[float, Floats]:
-        """Give the cost of losing some weights, and all weights after it."""
+        """Return the cost of losing some weights, and all weights after it."""
         value = self.state.weights.value
         if not len(gone):
             return 0.0, value
@@ -324,7 +324,7 @@ class _View:
         removed = self.n_literals - _count(layers, len(self.task.schema), names)
         if removed < 1:
             return None
-        n_outputs, before = layers[-1].n_neurons, self.state.places
+        n_outputs, before = layers[-1].n_neurons, self.state.indices
         keys = list(zip(names, layers[-1].target.tolist(), strict=True))
         kept = [*range(n_outputs), *(before[key] for key in keys if key in before)]
         gone = np.setdiff1d(np.arange(len(self.state.weights.value)), kept)
@@ -399,7 +399,7 @@ class _Memory:
     means: dict[bytes, float] = field(default_factory=dict)  # of functions of columns
 
     def bound(self, edit: _Edit) -> float:
-        """Give a price that an edit will hardly be under.
+        """Return a price that an edit will hardly be under.
 
         Prices rise as networks get smaller, so that the last one is a bound; in a neuron
         that has changed since, half of it.
@@ -420,13 +420,13 @@ def _cut(task: Task, state: _State, memory: _Memory) -> _State:
     after = _make_state(task, cut.layers, state, cut.names)
     value = np.array(after.weights.value)
     value[: len(cut.start)] = cut.start
-    for key, i in after.places.items():
+    for key, i in after.indices.items():
         value[i] = cut.value.get(key, 0.0)
-    return _settle(task, replace(after, weights=replace(after.weights, value=value)))
+    return _refit_state(task, replace(after, weights=replace(after.weights, value=value)))
 
 
 def _choose(view: _View, memory: _Memory) -> _Cut:
-    """Give the cut of the lowest cost for each literal; only what may be it is priced."""
+    """Return the cut of the lowest cost for each literal; only what may be it is priced."""
     terms = view.price_terms()
     least, cheapest = min(((p, n) for n, p in terms.items()), default=(np.inf, b""))
     best: _Cut | None = None
@@ -460,7 +460,7 @@ def _list_edits(view: _View, memory: _Memory) -> Iterator[_Edit]:
 
 
 def _list_column(view: _View, column: int, values: dict[tuple[int, int], float]) -> list[_Edit]:
-    """Give the cut of a whole column, where that is more than one condition."""
+    """Return the cut of a whole column, where that is more than one condition."""
     layers = view.state.layers
     readers = [
         (at, e)
@@ -481,7 +481,7 @@ def _list_column(view: _View, column: int, values: dict[tuple[int, int], float])
 def _list_values(
     task: Task, layers: Layers, at: int, e: int, neurons: list[bytes], memory: _Memory
 ) -> dict[float, _Edit]:
-    """Give the constants that a hidden function may become.
+    """Return the constants that a hidden function may become.
 
     A condition is taken to hold always or never: of a count one less must hold, or as
     many as before. A curve becomes its mean.
@@ -507,7 +507,7 @@ def _list_values(
 
 
 def _drop_neuron(task: Task, layers: Layers, at: int, j: int) -> Layers:
-    """Give the network in which a neuron is constant: what it is mostly, or on average."""
+    """Return the network in which a neuron is constant: what it is mostly, or on average."""
     n_inputs = len(task.schema)
     signal = n_inputs + sum(layer.n_neurons for layer in layers[:at]) + j
     typical = 0.0  # for readers in the last layer, whose constants are refitted
@@ -539,7 +539,7 @@ def _drop_all(
     readers: list[tuple[int, int]],
     values: dict[tuple[int, int], float],
 ) -> Layers:
-    """Give the network without some functions, each of them a constant."""
+    """Return the network without some functions, each of them a constant."""
     direct = [e for at, e in readers if at == len(layers) - 1]
     # Constants of the last layer are refitted: no need to fold one by one.
     others = np.delete(np.arange(len(layers[-1].source)), direct)

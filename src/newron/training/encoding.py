@@ -1,7 +1,7 @@
 """Columns as the core sees them: centred, scaled, maybe ranked, in float32.
 
-Categories and gaps have no place on an axis yet: the core sees them as numbered points
-and trains a place for each of them in every function.
+Categories and missing values have no position on an axis yet: the core sees them as numbered points
+and trains a position for each of them in every function.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Channel:
         return out
 
     def locate(self, b: Floats) -> Floats:
-        """Turn places on the channel into places on the column."""
+        """Turn positions on the channel into positions on the column."""
         places = self.shift + self.scale * b
         return places if self.rank is None else self.rank.value(places)
 
@@ -153,19 +153,19 @@ def _describe_column(field: Field, x: Floats) -> Column:
 
 
 def _learn_ranks(x: Floats, weight: Floats) -> RankScale | None:
-    """Give the map through at most 32 quantiles, or None for a constant column."""
+    """Return the map through at most 32 quantiles, or None for a constant column."""
     order = np.argsort(x, kind="stable")
     values, first = np.unique(x[order], return_index=True)
     if len(values) < 2:
         return None
     mass = np.sqrt(np.add.reduceat(weight[order], first))
-    # A value's rank is the middle of its share of the rows.
+    # A value's rank is the middle of its fraction of the rows.
     ranks = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
     if len(values) > MOST_KNOTS:
-        wanted = np.linspace(ranks[0], ranks[-1], MOST_KNOTS)
-        keep = np.unique(np.searchsorted(ranks, wanted).clip(0, len(values) - 1))
+        desired = np.linspace(ranks[0], ranks[-1], MOST_KNOTS)
+        keep = np.unique(np.searchsorted(ranks, desired).clip(0, len(values) - 1))
         values, ranks = values[keep], ranks[keep]
     try:
         return RankScale(tuple(values.tolist()), tuple(ranks.tolist()))
-    except ModelError:  # values too close to tell their ranks apart: its own scale will do
+    except ModelError:  # values too close for ranks of their own: its own scale will do
         return None

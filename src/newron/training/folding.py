@@ -1,7 +1,7 @@
 """Smaller networks: functions become constants, and constants are folded away.
 
 Nothing here looks at rows. A constant goes into the centre of its neuron, or into the
-places of what reads the neuron; neurons that are constant or that nothing reads vanish.
+positions of what reads the neuron; neurons that are constant or that nothing reads vanish.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = [
     "drop_function",
     "drop_unread",
     "fold",
+    "fold_weights",
     "list_columns",
     "list_literals",
     "make_additive",
@@ -38,7 +39,6 @@ __all__ = [
     "name_neurons",
     "name_terms",
     "pick_functions",
-    "tell_weights",
 ]
 
 Layers = tuple[Layer, ...]
@@ -70,13 +70,13 @@ def count_literals(model: Model) -> int:
 
 
 def list_columns(model: Model) -> tuple[str, ...]:
-    """Give the names of the columns that a reader meets, in the order of the schema."""
+    """Return the names of the columns that a reader meets, in the order of the schema."""
     read = {int(model.layers[at].source[e]) for at, e in list_literals(model)}
     return tuple(name for i, name in enumerate(model.schema.names) if i in read)
 
 
 def list_literals(model: Model) -> list[tuple[int, int]]:
-    """Give layer and function of each condition that matters, see :func:`count_literals`."""
+    """Return layer and function of each condition that matters, see :func:`count_literals`."""
     n_inputs, last = len(model.schema), len(model.layers) - 1
     spans = find_spans(model.schema, model.layers)
     first = n_inputs + sum(layer.n_neurons for layer in model.layers)
@@ -137,7 +137,7 @@ def _name_readers(layer: Layer, signals: list[bytes]) -> list[bytes]:
 
 @lru_cache(maxsize=64)  # layers are values, and asked for one function after the other
 def name_functions(layer: Layer) -> list[bytes]:
-    """Give what tells functions of a layer from each other: all but target and weight."""
+    """Return what distinguishes functions of a layer: all but target and weight."""
     w = np.sign(layer.w) if get_processing(layer.processing).crisp else layer.w
     flags = [layer.source, layer.rank_flags, layer.gap_values]
     numbers = np.ascontiguousarray(np.column_stack([*flags, w, layer.b]), np.float64)
@@ -146,7 +146,7 @@ def name_functions(layer: Layer) -> list[bytes]:
 
 
 def name_function(layer: Layer, e: int) -> bytes:
-    """Give what tells one function from others of its layer."""
+    """Return what distinguishes one function from others of its layer."""
     return name_functions(layer)[e]
 
 
@@ -174,7 +174,7 @@ class Span:
 
 
 def find_spans(schema: Schema, layers: Sequence[Layer]) -> list[Span]:
-    """Give what each function can be over the observed ranges."""
+    """Return what each function can be over the observed ranges."""
     ends = np.array([[column.low, column.high] for column in schema.columns]).T
     low, high = ends[0], ends[1]
     spans = []
@@ -189,14 +189,14 @@ def find_spans(schema: Schema, layers: Sequence[Layer]) -> list[Span]:
 def _find_span(layer: Layer, schema: Schema, low: Floats, high: Floats) -> Span:
     function = get_processing(layer.processing)
     least, most = low[layer.source], high[layer.source]
-    places = np.concatenate(
+    positions = np.concatenate(
         [least + (most - least) * _GRID[:, None], [most], np.clip(layer.b.T, least, most)]
     )
     for e in np.flatnonzero(layer.rank_flags).tolist():
         scale = schema.columns[layer.source[e]].rank_scale
         if scale is not None:
-            places[:, e] = scale.rank(places[:, e])
-    heights = function.value(places, layer.w, rank_edges(layer, schema))
+            positions[:, e] = scale.rank(positions[:, e])
+    heights = function.value(positions, layer.w, rank_edges(layer, schema))
     bottom, top = heights.min(axis=0), heights.max(axis=0)
     for e in np.flatnonzero(layer.source < len(schema)).tolist():
         column, levels = schema.columns[layer.source[e]], layer.levels[e]
@@ -226,7 +226,7 @@ def _span_neurons(layer: Layer, span: Span) -> tuple[Floats, Floats]:
 
 
 def pick_functions(layer: Layer, kept: NDArray[np.intp], **changes: Any) -> Layer:
-    """Give the layer with some of its functions, and other changes."""
+    """Return the layer with some of its functions, and other changes."""
     picked = {
         "target": layer.target[kept],
         "source": layer.source[kept],
@@ -241,7 +241,7 @@ def pick_functions(layer: Layer, kept: NDArray[np.intp], **changes: Any) -> Laye
 
 
 def drop_function(layers: Layers, n_inputs: int, at: int, e: int, value: float) -> Layers:
-    """Give the network in which a function of layer ``at`` is this constant.
+    """Return the network in which a function of layer ``at`` is this constant.
 
     In a neuron that takes the least or the greatest of its parts the function is left
     out, whatever the constant, unless it is the only one. ``mean`` must have been turned
@@ -307,7 +307,7 @@ def fold(schema: Schema, layers: Layers) -> Layers:
 
 
 def _find_constants(schema: Schema, layers: Layers) -> list[tuple[int, int, float]]:
-    """Give functions that are constant, of one layer, and what they are there."""
+    """Return functions that are constant, of one layer, and what they are there."""
     spans = find_spans(schema, layers)
     for at, (layer, span) in enumerate(zip(layers, spans, strict=True)):
         flat = ~span.differs
@@ -326,7 +326,7 @@ def _find_constants(schema: Schema, layers: Layers) -> list[tuple[int, int, floa
 
 
 def _can_go(layer: Layer, span: Span, e: int) -> bool:
-    """Tell whether a constant can be left out: always, but of the least or greatest."""
+    """Return whether a constant can be left out: always, but of the least or greatest."""
     if layer.aggregation not in ("min", "max"):
         return True
     weight = np.ones(len(layer.source)) if layer.alpha is None else layer.alpha
@@ -357,13 +357,13 @@ def drop_unread(layers: Layers, n_inputs: int) -> Layers:
         own = read[first : first + layer.n_neurons]
         if not own.any():
             continue
-        kept, place = np.flatnonzero(own[layer.target]), np.cumsum(own) - 1
+        kept, index = np.flatnonzero(own[layer.target]), np.cumsum(own) - 1
         out.append(
             pick_functions(
                 layer,
                 kept,
                 n_neurons=int(own.sum()),
-                target=place[layer.target[kept]],
+                target=index[layer.target[kept]],
                 source=number[layer.source[kept]],
                 centre=None if layer.centre is None else layer.centre[own],
             )
@@ -405,7 +405,7 @@ def _skip_neuron(layers: Layers, at: int, e: int, signal: int) -> Layers:
         asks = np.flatnonzero(reader.source == signal)
         if reader.processing != layer.processing or not len(asks):
             continue
-        # "Not so" can be told where there is a weight.
+        # "Not so" can be written where there is a weight.
         weighed = number == len(layers) - 1 and reader.alpha is not None
         asks = asks[(reader.w[asks, 0] > 0.0) | weighed]
         out[number] = copy_condition(reader, asks, reader.w[asks, 0] < 0.0, layer, e)
@@ -444,11 +444,11 @@ def copy_condition(
 
 
 def make_additive(model: Model) -> Layers:
-    """Give the same network with a last layer that adds, and without means.
+    """Return the same network with a last layer that adds, and without means.
 
     Where the last layer does not add, it becomes hidden, and one linear function for
     each score reads it. Equal functions of one output become one, with the sum of their
-    weights; all of the last layer have one, see :func:`tell_weights`.
+    weights; all of the last layer have one, see :func:`fold_weights`.
     """
     n_inputs = len(model.schema)
     layers = model.layers
@@ -480,7 +480,7 @@ def _add_up(layers: Layers, n_inputs: int, at: int) -> Layers:
 
 
 def _ask_counts(layer: Layer, first: int, counts: NDArray[np.int32]) -> Layer:
-    """Let functions that read shares of conditions read how many hold instead."""
+    """Let functions that read fractions of conditions read how many hold instead."""
     w, b = np.array(layer.w), np.array(layer.b)
     crisp = get_processing(layer.processing).crisp
     for e, source in enumerate(layer.source.tolist()):
@@ -488,8 +488,8 @@ def _ask_counts(layer: Layer, first: int, counts: NDArray[np.int32]) -> Layer:
             continue
         n = int(counts[source - first])
         if crisp:
-            shares = np.arange(n + 1) / n
-            b[e] = np.sum(shares < b[e] if w[e] > 0.0 else shares <= b[e]) - 0.5
+            fractions = np.arange(n + 1) / n
+            b[e] = np.sum(fractions < b[e] if w[e] > 0.0 else fractions <= b[e]) - 0.5
         else:
             w[e], b[e] = w[e] / n, b[e] * n
     return layer.replace(w=w, b=b)
@@ -503,7 +503,7 @@ def _read_scores(layers: Layers, n_inputs: int) -> Layer:
 
 
 def merge_equal(layers: Layers) -> Layers:
-    """Tell equal functions of one output as one, with the sum of their weights."""
+    """Merge equal functions of one output, with the sum of their weights."""
     last = layers[-1]
     if last.alpha is None:
         return layers
@@ -520,15 +520,15 @@ def merge_equal(layers: Layers) -> Layers:
     return (*layers[:-1], pick_functions(last.replace(alpha=alpha), np.array(kept, np.intp)))
 
 
-def tell_weights(layers: Layers) -> Layers:
+def fold_weights(layers: Layers) -> Layers:
     """Put the weights of the last layer into w where that is a weight itself."""
     last = layers[-1]
     if last.alpha is None or not get_processing(last.processing).weighs:
         return layers
-    told = last.replace(
+    folded = last.replace(
         w=last.w * last.alpha[:, None],
         missing=last.gap_values * last.alpha,
         levels=[values * a for values, a in zip(last.levels, last.alpha.tolist(), strict=True)],
         alpha=None,
     )
-    return (*layers[:-1], told)
+    return (*layers[:-1], folded)

@@ -109,7 +109,7 @@ def choose_size(losses: Floats) -> int:
 
 
 def is_better(losses: Floats, than: Floats, by: float = 1.0) -> bool:
-    """Tell whether losses on the same folds are lower, by so many standard errors."""
+    """Return whether losses on the same folds are lower, by so many standard errors."""
     gain = than - losses
     # One fold, of many rows, has no spread of its own: half a percent stands for it.
     one = 0.005 * float(than.mean())

@@ -102,7 +102,7 @@ class GrowPath:
     """A grown network cut off after each number of terms: smaller, and what it costs.
 
     ``path[n]`` is the model of the first n terms, with weights of its own. ``loss`` is
-    that of the training rows by number of terms, ``inner_loss`` that of rows held out
+    that of the training rows by number of terms, ``inner_loss`` that of validation rows
     while the number was chosen (empty where none were).
     """
 
@@ -119,8 +119,8 @@ class GrowPath:
         return len(self.shapes)
 
     def __getitem__(self, n_terms: int) -> Model:
-        """Give the model with so many terms."""
-        return self.tell(self.shapes[n_terms])
+        """Return the model with so many terms."""
+        return self.make_model(self.shapes[n_terms])
 
     @property
     def n_conditions(self) -> list[int]:
@@ -128,8 +128,8 @@ class GrowPath:
         n_columns = len(self.schema)
         return [merge_terms(shape, n_columns).n_conditions for shape in self.shapes]
 
-    def tell(self, shape: CrispShape) -> Model:
-        """Tell a shape in the columns' and the targets' units."""
+    def make_model(self, shape: CrispShape) -> Model:
+        """Return the model of a shape in the columns' and the targets' units."""
         shape = merge_terms(shape, len(self.schema))
         widths = [len(shape.begin) - 1] if len(shape.begin) > 1 else []
         model = from_crisp(shape, self.ranking, self.schema, self.output, widths)

@@ -43,7 +43,9 @@ class Problem:
             weight = weight * class_weight[data.y[:, 0].astype(np.intp)]
         if not weight.sum() > 0.0:
             raise InputError("expected a class with a positive weight, got none")
-        targets = objective.encode_targets(scale.apply(data.y))
+        # In the core's precision, so that all measure by the same targets.
+        scaled = scale.apply(data.y).astype(np.float32).astype(np.float64)
+        targets = objective.encode_targets(scaled)
         return cls(objective, targets, weight * (data.n_rows / weight.sum()), scale)
 
     def take(self, part: Part) -> Problem:

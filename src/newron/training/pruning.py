@@ -1,7 +1,7 @@
-"""Pruning: fewer literals, as few as rows held out allow.
+"""Pruning: fewer literals, as few as validation rows allow.
 
 A literal is a condition on a column that matters, see :func:`count_literals`. The
-elimination gives a path of ever smaller networks; each size is judged on rows that neither
+elimination gives a path of ever smaller networks; each size is evaluated on rows that neither
 its network nor its pruning has seen; the smallest that is good enough is taken.
 """
 
@@ -54,15 +54,15 @@ class PrunePlan:
     criterion: str = "loss"
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
+        """Raise for what makes no sense."""
         if not isinstance(self.tolerance, Real) or not 0.0 <= self.tolerance < np.inf:
             raise InputError(f"tolerance: expected a number from 0 on, got {self.tolerance!r}")
         most = self.max_literals
         if most is not None and (not isinstance(most, Integral) or most < 0):
             raise InputError(f"max_literals: expected None or a number from 0 on, got {most!r}")
         if self.criterion not in CRITERIA:
-            told = " or ".join(map(repr, CRITERIA))
-            raise InputError(f"criterion: expected {told}, got {self.criterion!r}")
+            names = " or ".join(map(repr, CRITERIA))
+            raise InputError(f"criterion: expected {names}, got {self.criterion!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +77,11 @@ class PrunePath:
     literals : tuple of int
         The sizes, rising.
     score : ndarray
-        Accuracy, or R² of amounts, on rows held out; NaN where none could be.
+        Accuracy, or R² of regression targets, on validation rows; NaN where none could be.
     error : ndarray
         The standard error of ``score``.
     loss, loss_error : ndarray
-        The loss on rows held out, and its standard error.
+        The loss on validation rows, and its standard error.
     pair_error : ndarray of shape (sizes, sizes)
         The standard error of the difference of two sizes' scores, on the same rows.
     columns : tuple of tuple of str
@@ -144,7 +144,7 @@ class PrunePath:
     def _place(self, how: PrunePlan) -> int:
         most = np.inf if how.max_literals is None else how.max_literals
         allowed = np.array(self.literals) <= most
-        if np.isnan(self.score).any():  # nothing was held out
+        if np.isnan(self.score).any():  # there were no validation rows
             return int(np.flatnonzero(allowed)[-1])
         if how.criterion == "score":
             best = int(np.argmax(np.where(allowed, self.score, -np.inf)))

@@ -70,13 +70,13 @@ class Ranking:
         ]
 
     def threshold(self, column: int, cut: int) -> float:
-        """Give a short decimal between bin cut - 1 and bin cut."""
+        """Return a short decimal between bin cut - 1 and bin cut."""
         low, high = float(self.highs[column][cut - 1]), float(self.lows[column][cut])
         found = shortest_between(low, high)
         return high if found is None else found
 
     def find_cut(self, column: int, w: float, b: float) -> int:
-        """Give the first bin at or above b (w > 0), or the first above b."""
+        """Return the first bin at or above b (w > 0), or the first above b."""
         middle = 0.5 * self.lows[column] + 0.5 * self.highs[column]
         if w > 0.0:
             return int(np.searchsorted(middle, b, side="left"))

@@ -37,7 +37,7 @@ class Recipe:
     n_init : int
         Restarts; the one of lowest loss is kept.
     balanced : bool
-        Weigh classes inversely to their frequency unless the user says otherwise.
+        Weigh classes inversely to their frequency unless the user sets them.
     polish : bool
         Re-choose every Heaviside threshold and direction by the exact loss, tune
         the weights, and polish again, for each restart.
@@ -61,9 +61,9 @@ class Recipe:
     polish: bool = False
     stop_at_zero_error: bool = False
 
-    def adjust(self, **wishes: float | None) -> Recipe:
-        """Give a copy with the settings that are not None."""
-        return replace(self, **{k: v for k, v in wishes.items() if v is not None})  # type: ignore[arg-type]
+    def adjust(self, **settings: float | None) -> Recipe:
+        """Return a copy with the settings that are not None."""
+        return replace(self, **{k: v for k, v in settings.items() if v is not None})  # type: ignore[arg-type]
 
 
 # The paper's appendix, to the letter.
@@ -89,7 +89,7 @@ _CRISP = Recipe(
 
 
 def get_recipe(name: object, *, crisp: bool) -> Recipe:
-    """Give the recipe of this name, for a network with or without Heaviside.
+    """Return the recipe of this name, for a network with or without Heaviside.
 
     "default" and "grow" are procedures of several steps: what they train by
     gradients they train as "gradient" does.

@@ -6,7 +6,7 @@ from newron.model.aggregation import activate, combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.processing import get_processing
 from newron.training.encoding import POINT
-from newron.training.wiring import LayerPlaces, Params, Wiring
+from newron.training.wiring import LayerSlices, Params, Wiring
 
 __all__ = ["draw_start", "find_limits"]
 
@@ -32,7 +32,7 @@ def draw_start(wiring: Wiring, low: Floats, high: Floats, rng: np.random.Generat
 
 
 def find_limits(x: Params) -> tuple[Floats, Floats]:
-    """Give the least and greatest value of each channel, points apart."""
+    """Return the least and greatest value of each channel, points apart."""
     values = np.where(x < POINT, x, np.nan)
     low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
     nothing = np.isnan(low)  # all are points: places as wide as those of a scaled column
@@ -40,7 +40,7 @@ def find_limits(x: Params) -> tuple[Floats, Floats]:
 
 
 def _draw_layer(
-    layer: LayerPlaces, params: Floats, low: Floats, high: Floats, rng: np.random.Generator
+    layer: LayerSlices, params: Floats, low: Floats, high: Floats, rng: np.random.Generator
 ) -> None:
     plan = layer.plan
     limit = np.sqrt(6.0 / (layer.n_edges / plan.n_neurons + plan.n_neurons))
@@ -52,8 +52,8 @@ def _draw_layer(
         params[layer.alpha] = rng.uniform(-limit, limit, layer.n_edges)
 
 
-def _limits(layer: LayerPlaces, params: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Give the least and greatest output of each neuron of a layer."""
+def _limits(layer: LayerSlices, params: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Return the least and greatest output of each neuron of a layer."""
     plan = layer.plan
     shape = (layer.n_edges, plan.n_factors)
     w, b = params[layer.w].reshape(shape), params[layer.b].reshape(shape)

@@ -142,7 +142,7 @@ def _keep_steps(shape: CrispShape, ranking: Ranking) -> CrispShape:
 
 
 def _has_room(term: NDArray[np.int32], ranking: Ranking) -> bool:
-    """Tell whether a number lies between the bins that a cut parts."""
+    """Return whether a number lies between the bins that a cut parts."""
     source, _, cut = term.tolist()
     if not 0 < cut < len(ranking.lows[source]):
         return True
@@ -167,7 +167,7 @@ def _to_steep(
     ranking: Ranking,
     columns: tuple[Column, ...],
 ) -> _Steep:
-    """Give the function that is 0 on one side of a cut and 1 on the other."""
+    """Return the function that is 0 on one side of a cut and 1 on the other."""
     source, sign, cut = term.tolist()
     n_categories, column = ranking.n_categories[source], columns[source]
     step = to_step(term, free, ranking)
@@ -178,7 +178,7 @@ def _to_steep(
         return _Steep(nothing, nothing, missing, levels)
     most = _STEEP[layer.processing]
     spread = column.high - column.low or 1.0
-    # Told to a spread: in digits of its own size it could land on the other side.
+    # Rounded by the spread: in digits of its own size it could land on the other side.
     far = round_to_step(np.array(_far_ends(column, spread)), np.array(spread), 1)
     flat = round_to_digits(np.array(most / spread), 2)
     if 0 < cut < len(ranking.lows[source]):

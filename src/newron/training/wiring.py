@@ -22,7 +22,7 @@ Params = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class LayerPlaces:
+class LayerSlices:
     """Where the parameters of one layer lie, and which signals it reads."""
 
     plan: LayerPlan
@@ -63,7 +63,7 @@ class Wiring:
         return len(self.n_points)
 
     @cached_property
-    def layers(self) -> tuple[LayerPlaces, ...]:
+    def layers(self) -> tuple[LayerSlices, ...]:
         """The places of each layer's parameters."""
         out, at = [], 0
         sources = self.architecture.sources(self.n_channels)
@@ -76,7 +76,7 @@ class Wiring:
             ]
             ends = np.cumsum([at, *sizes]).tolist()
             w, b, alpha, centre = (slice(a, b) for a, b in pairwise(ends))
-            out.append(LayerPlaces(plan, source, w, b, alpha, centre, {}))
+            out.append(LayerSlices(plan, source, w, b, alpha, centre, {}))
             at = ends[-1]
         for places in out:
             for e, channel in enumerate(places.source.tolist()):
@@ -93,7 +93,7 @@ class Wiring:
         return int(self.layers[-1].centre.stop + sum(points))
 
     def make_network(self) -> Any:
-        """Give the network to the core."""
+        """Return the network to the core."""
         names = _core.function_names()
         network = _core.Network(self.n_channels)
         places = [(layer, e) for layer in self.layers for e in layer.points]
@@ -133,7 +133,7 @@ class Wiring:
         return mask
 
     def make_decay(self, amount: float) -> Params:
-        """Give the decay of each parameter: of w, alpha and points, never of b."""
+        """Return the decay of each parameter: of w, alpha and points, never of b."""
         decay = np.zeros(self.n_params, np.float32)
         for places in self._weights():
             decay[places] = amount
@@ -146,7 +146,7 @@ class Wiring:
             yield from layer.points.values()
 
     def make_signs(self, directions: Sequence[int]) -> Params | None:
-        """Give the side of 0 on which each parameter must stay, 0 for either; or None.
+        """Return the side of 0 on which each parameter must stay, 0 for either; or None.
 
         ``directions`` are those of the channels: the outputs rise with it (1), fall
         (-1) or are free (0). A neuron that reads a channel with a direction rises with

@@ -48,7 +48,7 @@ class Grow(Strategy):
 
 
 def is_heaviside(architecture: Architecture) -> bool:
-    """Tell whether a network consists of steps that are added up."""
+    """Return whether a network consists of steps that are added up."""
     steps = all(layer.processing == "heaviside" for layer in architecture.layers)
     return steps and architecture.adds
 

@@ -15,7 +15,7 @@ from newron.errors import TrainingError
 from newron.model.arithmetic import Floats
 from newron.search.exploration import Outcome
 
-__all__ = ["Fold", "deal_fold", "judge", "takes_weight"]
+__all__ = ["Fold", "evaluate_trial", "make_fold", "takes_weight"]
 
 
 class Fold(NamedTuple):
@@ -26,14 +26,14 @@ class Fold(NamedTuple):
     weight: Floats | None
 
 
-def deal_fold(
+def make_fold(
     inside: NDArray[np.intp], outside: NDArray[np.intp], n_rows: int, weight: Floats | None
 ) -> Fold:
     """Make a fold of row numbers; a row that is named twice counts twice.
 
     Examples
     --------
-    >>> deal_fold(np.array([0, 2]), np.array([1, 3]), 4, None).inside
+    >>> make_fold(np.array([0, 2]), np.array([1, 3]), 4, None).inside
     array([1., 0., 1., 0.])
     """
     counts = np.bincount(inside, minlength=n_rows).astype(np.float64)
@@ -42,7 +42,7 @@ def deal_fold(
     return Fold(counts * weight, outside, weight[outside])
 
 
-def judge(
+def evaluate_trial(
     estimator: Any,
     X: Any,
     y: Any,
@@ -53,7 +53,7 @@ def judge(
 ) -> Outcome:
     """Fit and score an estimator on a fold.
 
-    The rows held out are given to fit too, without weight: so all trials share one table
+    The validation rows are given to fit too, without weight: so all trials share one table
     and nobody copies it.
     """
     start = time.perf_counter()
@@ -71,7 +71,7 @@ def judge(
 
 
 def takes_weight(scorer: Any) -> bool:
-    """Tell whether a scorer can weigh rows.
+    """Return whether a scorer can weigh rows.
 
     Examples
     --------
