@@ -1,4 +1,10 @@
-"""The strategy "default": the best procedure for the processing function, by validation rows."""
+"""The strategy "default": the best procedure for the processing function, by validation rows.
+
+Additive networks, with pairs of columns, come from the engine on bins (:mod:`newron.engine`),
+which needs no folds. What it cannot express, logic between several columns, is for networks
+with a hidden layer that are trained by gradients: these take part only where they win a race
+on one split of few rows.
+"""
 
 from __future__ import annotations
 
@@ -9,38 +15,38 @@ from functools import partial
 import numpy as np
 
 from newron.model.arithmetic import Floats
+from newron.model.model import Model
 from newron.training.architecture import SMOOTH, Architecture
+from newron.training.binned import fit_binned
 from newron.training.context import FitContext
-from newron.training.distillation import fit_distilled
 from newron.training.folds import MANY_ROWS, SURE, Fold, is_better, split_folds
 from newron.training.gradient import fit_network
-from newron.training.pairing import evaluate_mixture, fit_mixture
 from newron.training.recipe import choose_decay
 from newron.training.specification import FitResult, Specification
-from newron.training.step_boosting import boost, count_steps
 from newron.training.strategies.base import Strategy
 from newron.training.strategies.growth import is_heaviside, plan_growth
-from newron.training.training_set import TrainingSet
+from newron.training.training_set import Part, TrainingSet
 
 __all__ = ["Default"]
 
-_TEACHERS = 8  # whose mean is distilled
+_RACE_ROWS = 3_000  # distinct rows of a race
 _FEW_EPOCHS = 60  # of trials on many rows
 
 
 class Default(Strategy):
     """Heaviside: the better of a grown network and one trained by gradients and polished.
 
-    Sigmoid and tanh-prod: each input on two scales, without hidden layer, or with pairs of
-    columns or a whole hidden layer where that is better. Others: by gradients.
+    Sigmoid and tanh-prod: curves of columns and of pairs of columns by the engine on bins, or
+    a network with hidden layers where that is clearly better. Others: by gradients.
     """
 
     def fit(self, data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
         """Fit by the best procedure."""
-        kinds = {layer.processing for layer in spec.architecture.layers}
+        layers = spec.architecture.layers
         if is_heaviside(spec.architecture):
             return _fit_crisp(data, spec, context)
-        if kinds <= set(SMOOTH) and spec.architecture.adds:
+        smooth = {layer.processing for layer in layers} <= set(SMOOTH) and spec.architecture.adds
+        if smooth and all(layer.n_factors <= 2 for layer in layers):
             return _fit_smooth(data, spec, context)
         return fit_network(data, spec, context)
 
@@ -58,29 +64,22 @@ class _Candidate:
 def _evaluate(
     name: str,
     data: TrainingSet,
-    spec: Specification,
     folds: Sequence[Fold],
+    spec: Specification,
     context: FitContext,
+    train: Callable[[TrainingSet], FitResult],
     fit: Callable[[], FitResult],
 ) -> _Candidate:
     """Train in each fold, and measure the loss on its validation rows."""
     problem = spec.make_problem(data)
     losses, trials = [], []
     for fold in folds:
-        trial = fit_network(data.take(fold.train), spec, context)
+        trial = train(data.take(fold.train))
         scores = trial.model.score_rows(data.X[fold.validation.index])
         losses.append(problem.take(fold.validation).measure(problem.scale.apply(scores)))
         trials.append(trial)
     context.evaluated(name, np.array(losses), trials[0])
     return _Candidate(name, np.array(losses), fit, trials)
-
-
-def _shorten(spec: Specification, n_init: int, n_rows: int) -> Specification:
-    """Return the specification of a trial: few starts, on many rows few epochs."""
-    epochs = spec.recipe.max_iter
-    return spec.adjust(
-        n_init=n_init, max_iter=min(epochs, _FEW_EPOCHS) if n_rows > MANY_ROWS else epochs
-    )
 
 
 # ---- steps ----
@@ -92,8 +91,9 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
         return fit_network(data, spec, context)
     growth = plan_growth(data, spec, folds, context)
     n_init = 2 if data.n_rows > MANY_ROWS else min(spec.recipe.n_init, 4)
+    trial = partial(fit_network, spec=_shorten(spec, n_init, data.n_rows), context=context)
     fit = partial(fit_network, data, spec, context)
-    trained = _evaluate("gradient", data, _shorten(spec, n_init, data.n_rows), folds, context, fit)
+    trained = _evaluate("gradient", data, folds, spec, context, trial, fit)
     if is_better(trained.losses, growth.losses):
         return trained.fit()
     grown = growth.fit()
@@ -105,113 +105,78 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     return trained.fit() if size < grown.path.n_conditions[-1] else grown
 
 
+def _shorten(spec: Specification, n_init: int, n_rows: int) -> Specification:
+    """Return the specification of a trial: few starts, on many rows few epochs."""
+    epochs = spec.recipe.max_iter
+    return spec.adjust(
+        n_init=n_init, max_iter=min(epochs, _FEW_EPOCHS) if n_rows > MANY_ROWS else epochs
+    )
+
+
 # ---- smooth functions ----
 
 
 def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
-    """Fit the best smooth network, of the kinds that the specification leaves open."""
-    kinds = (spec.architecture, *spec.others)
-    # Each kind does alone what it does here.
-    chosen = [
-        _choose(data, replace(spec, architecture=kind, others=()), context.fork(), len(kinds) == 1)
-        for kind in kinds
-    ]
-    return min(chosen, key=lambda candidate: candidate.losses.mean()).fit()
-
-
-def _choose(data: TrainingSet, spec: Specification, context: FitContext, alone: bool) -> _Candidate:
-    """Choose how to fit one kind; where it is ``alone`` nothing is evaluated in vain."""
-    decay = spec.recipe.weight_decay if spec.own_decay else choose_decay(data.n_rows)
-    two_scales = replace(spec.adjust(weight_decay=decay), input_scale="both")
-    additive = replace(two_scales, architecture=_without_hidden(spec.architecture))
-    deep = replace(two_scales, architecture=replace(spec.architecture, direct_inputs=True))
-    n = spec.recipe.n_init if spec.own_starts else _TEACHERS
-    kind, folds = spec.architecture.layers[-1].processing, []
-    folds = split_folds(data, spec.objective, context.spawn())
+    """Fit by the engine, or a network with hidden layers where a race says so."""
+    deep = [_allow_hidden(spec, kind, data.n_rows) for kind in _list_deep(spec)]
+    deep = [each for each in deep if _wins_race(data, spec, each, context.fork())]
+    fit = partial(fit_binned, data, spec, context)
+    folds = split_folds(data, spec.objective, context.spawn()) if deep else []
     if not folds:
-        return _Candidate(kind, np.zeros(1), partial(fit_network, data, additive, context))
-    if data.n_rows > MANY_ROWS:
-        return _choose_boosted(data, additive, deep, folds, context)
-    distilled = partial(fit_distilled, data, additive, n, context)
-    plain = distilled if n > 1 else partial(fit_network, data, additive, context)
-    if len(spec.architecture.layers) > 1:
-        return _choose_depth(data, additive, deep, folds, context, plain, n)
-    if alone:
-        return _Candidate(kind, np.zeros(1), plain)
-    # Alone it is not evaluated: seeds that this takes must not change what is trained.
-    trial = _shorten(additive, 1, data.n_rows)
-    return _evaluate(kind, data, trial, folds, context.fork(), plain)
-
-
-def _choose_depth(
-    data: TrainingSet,
-    additive: Specification,
-    deep: Specification,
-    folds: list[Fold],
-    context: FitContext,
-    plain: Callable[[], FitResult],
-    n_teachers: int,
-) -> _Candidate:
-    """Choose between no hidden layer, pairs of columns, and a whole hidden layer.
-
-    Pairs join what there is with coefficients found by validation rows, so they need not
-    be sure; a whole hidden layer replaces it and must be.
-    """
-    kind, n_rows = additive.architecture.layers[-1].processing, data.n_rows
-    best = _evaluate(kind, data, _shorten(additive, 1, n_rows), folds, context, plain)
-    if n_teachers > 1:
-        mixture = evaluate_mixture(data, deep, best.trials, folds, context)
-        if mixture is not None:
-            context.evaluated(f"{kind}, pairs", mixture.losses)
-            if is_better(mixture.losses, best.losses):
-                n = max(n_teachers // 2, 1)
-                fit = partial(fit_mixture, data, additive, deep, mixture, n, context)
-                best = _Candidate(f"{kind}, pairs", mixture.losses, fit)
-    # For tables without noise: hardly any decay, and time to find the exact border.
-    exact = deep.adjust(weight_decay=0.003, max_iter=1000)
-    for whole, name in [(deep, "hidden layer"), (exact, "hidden layer, exact")]:
-        if whole is exact and deep.own_decay:
-            continue
-        fit = partial(fit_network, data, whole, context)
-        trial = _shorten(whole, 1, n_rows)
-        candidate = _evaluate(f"{kind}, {name}", data, trial, folds, context, fit)
-        best = candidate if is_better(candidate.losses, best.losses, SURE) else best
-    return best
-
-
-def _choose_boosted(
-    data: TrainingSet,
-    additive: Specification,
-    deep: Specification,
-    folds: list[Fold],
-    context: FitContext,
-) -> _Candidate:
-    """Choose on many rows: without hidden layer and with steps on top, or with it."""
-    kind, n_rows = additive.architecture.layers[-1].processing, data.n_rows
-    fit = partial(_fit_boosted, data, additive, 0, context)
-    best = _evaluate(kind, data, _shorten(additive, 1, n_rows), folds, context, fit)
-    bases = [trial.model for trial in best.trials]
-    n_terms, losses = count_steps(data, additive, bases, folds, context)
-    if n_terms:
-        context.evaluated(f"{kind}, steps", losses)
-        fit = partial(_fit_boosted, data, additive, n_terms, context)
-        best = _Candidate(f"{kind}, steps", losses, fit)
-    if len(deep.architecture.layers) > 1:
-        fit = partial(fit_network, data, deep, context)
-        trial = _shorten(deep, 1, n_rows)
-        whole = _evaluate(f"{kind}, hidden layer", data, trial, folds, context, fit)
+        return fit()
+    train = partial(fit_binned, spec=spec, context=context)
+    best = _evaluate("additive", data, folds, spec, context, train, fit)
+    for each in deep:
+        train = partial(fit_network, spec=each.adjust(n_init=1), context=context)
+        fit = partial(fit_network, data, each, context)
+        whole = _evaluate("hidden layer", data, folds, each, context, train, fit)
         best = whole if is_better(whole.losses, best.losses, SURE) else best
-    return best
+    return best.fit()
 
 
-def _fit_boosted(
-    data: TrainingSet, additive: Specification, n_terms: int, context: FitContext
-) -> FitResult:
-    if not additive.own_starts:  # on many rows starts differ little
-        additive = additive.adjust(n_init=2)
-    fitted = fit_network(data, additive, context)
-    return boost(data, additive, fitted, n_terms, context) if n_terms else fitted
+def _list_deep(spec: Specification) -> list[Architecture]:
+    kinds = (spec.architecture, *spec.others)
+    return [kind for kind in kinds if len(kind.layers) > 1]
 
 
-def _without_hidden(architecture: Architecture) -> Architecture:
-    return replace(architecture, layers=architecture.layers[-1:], direct_inputs=False)
+def _allow_hidden(spec: Specification, kind: Architecture, n_rows: int) -> Specification:
+    """Return the specification of a network with hidden layers, for tables without noise.
+
+    Hardly any decay, and time to find the exact border.
+    """
+    decay = spec.recipe.weight_decay if spec.own_decay else min(0.003, choose_decay(n_rows))
+    return replace(
+        spec.adjust(weight_decay=decay, max_iter=1000),
+        architecture=replace(kind, direct_inputs=True),
+        input_scale="both",
+        others=(),
+    )
+
+
+def _wins_race(
+    data: TrainingSet, additive: Specification, deep: Specification, context: FitContext
+) -> bool:
+    """Tell whether a deep network is clearly better on one split of some rows."""
+    rows = data.take_first(_RACE_ROWS)
+    folds = split_folds(rows, deep.objective, context.spawn(), n_used=1)
+    if not folds:
+        return False
+    train, validation = rows.take(folds[0].train), folds[0].validation
+    aside = context.aside()
+    plain = fit_binned(train, additive, aside).model
+    other = fit_network(train, deep.adjust(n_init=1), aside).model
+    gain = _measure_rows(plain, rows, deep, validation) - _measure_rows(
+        other, rows, deep, validation
+    )
+    weight = rows.weight[validation.index] * validation.fraction
+    weight = weight / weight.sum()
+    mean = float(weight @ gain)
+    error = np.sqrt(float(weight @ (gain - mean) ** 2) / max(validation.count.sum() - 1, 1))
+    return mean > SURE * float(error)
+
+
+def _measure_rows(model: Model, rows: TrainingSet, spec: Specification, part: Part) -> Floats:
+    """Return the loss of each validation row."""
+    problem = spec.make_problem(rows)
+    scores = problem.scale.apply(model.score_rows(rows.X[part.index]))
+    return problem.take(part).measure_rows(scores)

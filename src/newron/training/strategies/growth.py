@@ -10,17 +10,16 @@ import numpy as np
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.training.architecture import Architecture
+from newron.training.binned import fit_additive
 from newron.training.context import FitContext
 from newron.training.crisp import RankedTable
 from newron.training.decoding import finish
-from newron.training.distillation import make_soft_targets, mean_scores
+from newron.training.distillation import make_soft_targets
 from newron.training.encoding import describe_columns
 from newron.training.folds import MANY_ROWS, SURE, Fold, choose_size, is_better, split_folds
-from newron.training.gradient import fit_restarts
 from newron.training.growing import GrowPath, GrowPlan, GrowTask, evaluate_terms, grow
 from newron.training.problem import Problem
 from newron.training.ranking import learn_ranking
-from newron.training.recipe import Recipe, choose_decay
 from newron.training.specification import FitResult, Specification
 from newron.training.strategies.base import Strategy
 from newron.training.training_set import TrainingSet
@@ -28,8 +27,6 @@ from newron.training.training_set import TrainingSet
 __all__ = ["Grow", "Growth", "is_heaviside", "plan_growth"]
 
 _BINS = (64, 255)  # of a column, on few and on many rows
-_TEACHERS = 8  # whose mean is distilled
-_FOLD_TEACHERS = 4  # the same in a fold
 _RIDGES = (1.0, 2.0, 5.0, 10.0)  # of distilled networks
 
 
@@ -132,17 +129,17 @@ def _start_growth(data: TrainingSet, spec: Specification, context: FitContext) -
 
 
 def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
-    """Evaluate growing towards the mean of smooth networks without hidden layer.
+    """Evaluate growing towards the smooth curves of the engine on bins.
 
-    Ridge and number of terms are those that come nearest to the teachers on rows that
-    neither has seen: their scores have none of the labels' noise.
+    Ridge and number of terms are those that come nearest to the teacher on rows that
+    neither has seen: its scores have none of the labels' noise.
     """
     data = single.data
     tasks = [
-        replace(single.task, teacher=_train_teachers(single, data.take(f.train), _FOLD_TEACHERS))
-        for f in folds
+        replace(single.task, teacher=_train_teacher(single, data.take(fold.train)))
+        for fold in folds
     ]
-    teacher = _train_teachers(single, data, _TEACHERS)
+    teacher = _train_teacher(single, data)
     best, nearest = single.plan, np.inf
     for ridge in _RIDGES:
         plan = replace(single.plan, ridge=ridge)
@@ -160,26 +157,8 @@ def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
     return distilled
 
 
-def _train_teachers(growth: Growth, rows: TrainingSet, n_teachers: int) -> Problem:
-    """Train smooth networks on some rows; return what they predict of all as soft targets."""
-    spec = growth.spec
-    # A product of two is not monotone; a sigmoid is.
-    kind = ("sigmoid", 1) if any(spec.directions) else ("tanh_prod", 2)
-    last = replace(spec.architecture.layers[-1], processing=kind[0], n_factors=kind[1])
-    recipe = Recipe(
-        weight_decay=choose_decay(rows.n_rows),
-        n_init=n_teachers,
-        max_iter=spec.recipe.max_iter,
-        batch_size=spec.recipe.batch_size,
-        learning_rate_init=spec.recipe.learning_rate_init,
-    )
-    smooth = replace(
-        spec,
-        architecture=Architecture((last,)),
-        recipe=recipe,
-        input_scale="both",
-        validation_fraction=None,
-    )
-    teachers = fit_restarts(rows, smooth, growth.context.aside())
-    scores = mean_scores([teacher.model for teacher in teachers], growth.data.X)
-    return make_soft_targets(growth.data, spec, growth.path.target_scale.apply(scores))
+def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:
+    """Fit smooth curves to some rows; return what they predict of all as soft targets."""
+    smooth = fit_additive(rows, growth.spec, growth.context.n_threads)
+    scores = smooth.model.score_rows(growth.data.X)
+    return make_soft_targets(growth.data, growth.spec, growth.path.target_scale.apply(scores))
