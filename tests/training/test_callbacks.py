@@ -60,8 +60,7 @@ def list_candidates(record):
         ("sigmoid", (), []),
         (
             "smooth", (2,),
-            [f"{kind}{rest}" for kind in ("sigmoid", "tanh_prod")
-             for rest in ("", ", pairs", ", hidden layer", ", hidden layer, exact")],
+            ["additive", "hidden layer, sigmoid", "hidden layer, tanh_prod"],
         ),
         ("relu", (2,), []),
     ],
@@ -94,8 +93,8 @@ def test_any_recipe_can_be_ended_while_it_trains(recipe, how):
 @pytest.mark.parametrize(
     ("processing", "candidate", "layers"),
     [("heaviside", "grow, single conditions", 1), ("heaviside", "gradient", 2),
-     ("sigmoid", "sigmoid", 1), ("sigmoid", "sigmoid, pairs", 1),
-     ("smooth", "tanh_prod", 2)],
+     ("sigmoid", "additive", 1), ("sigmoid", "hidden layer, sigmoid", 1),
+     ("smooth", "hidden layer, tanh_prod", 1)],
 )  # fmt: skip
 def test_the_best_candidate_so_far_is_kept(processing, candidate, layers):
     X, y = make_rows()

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
 from newron import engine
 from newron.training.architecture import SMOOTH
+from newron.training.callbacks import Progress
 from newron.training.context import FitContext
 from newron.training.decoding import finish
 from newron.training.specification import FitResult, Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = ["fit_additive", "fit_binned"]
+__all__ = ["STAGES", "fit_additive", "fit_binned", "keep_quick"]
 
+STAGES = ("curves", "steps", "pairs", "all pairs", "directions")
 _FEW_ROWS = 1_000  # of the network that is kept should the fit end early
 
 
 def fit_binned(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
     """Fit curves of columns, and of pairs where hidden layers are allowed."""
     pairs = len(spec.architecture.layers) > 1
-    few = data.take_first(_FEW_ROWS)
-    context.keep(lambda: _finish(fit_additive(few, spec, context.n_threads), data, spec, context))
-    result = _finish(fit_additive(data, spec, context.n_threads, pairs=pairs), data, spec, context)
+    result = _finish(fit_additive(data, spec, context, pairs=pairs), data, spec, context)
     context.keep(result, -np.inf)
     return result
 
 
+def keep_quick(data: TrainingSet, spec: Specification, context: FitContext) -> None:
+    """Keep curves of some rows, which are fitted only if the fit ends before a better result."""
+    few = data.take_first(_FEW_ROWS)
+    alone = FitContext(context.seed, context.n_threads)
+    context.keep(lambda: _finish(fit_additive(few, spec, alone), data, spec, alone))
+
+
 def fit_additive(
-    data: TrainingSet, spec: Specification, n_threads: int, *, pairs: bool = False
+    data: TrainingSet, spec: Specification, context: FitContext, *, pairs: bool = False
 ) -> engine.EngineFit:
     """Fit by the engine, without shortening numbers."""
     kind = spec.architecture.layers[-1].processing
     if spec.others or kind not in SMOOTH:
-        kind = "smooth"
+        kind = "sigmoid" if any(spec.directions) else "smooth"  # a product rises and falls
     return engine.fit(
         data.X,
         data.y,
@@ -40,8 +50,28 @@ def fit_additive(
         data.fields,
         weight=data.weight,
         class_weight=spec.class_weight,
-        options=engine.Options(kind, pairs=pairs, n_threads=n_threads),
+        options=engine.Options(
+            kind,
+            pairs=pairs,
+            directions=spec.directions,
+            n_threads=context.n_threads,
+            progress=_Stages(context),
+        ),
     )
+
+
+@dataclass
+class _Stages:
+    """Reports the stages of the engine as progress; callbacks may end the fit there."""
+
+    context: FitContext
+    stage: str = STAGES[0]
+
+    def __call__(self, stage: str) -> None:
+        """Report a stage that begins, or goes on where it has no name."""
+        self.stage = stage or self.stage
+        step = STAGES.index(self.stage)
+        self.context.report(Progress(step, len(STAGES), math.nan, math.nan, stage=self.stage))
 
 
 def _finish(

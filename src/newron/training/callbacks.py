@@ -39,6 +39,9 @@ class Progress:
         Of the training rows: now, and the lowest so far.
     finished_runs, n_runs : int
         Restarts.
+    stage : str
+        What the engine on bins is about, which has stages instead of epochs and no loss
+        to report; empty for all other trainings.
     """
 
     step: int
@@ -47,6 +50,7 @@ class Progress:
     best_loss: float
     finished_runs: int = 0
     n_runs: int = 1
+    stage: str = ""
 
 
 class Callback:
@@ -134,10 +138,11 @@ class ProgressLine(Callback):
 
     def on_progress(self, progress: Progress) -> None:
         """Draw the line over."""
-        self._last = progress
+        if not progress.stage:
+            self._last = progress
         if self._bar is None or self._task is None:
             return
-        text = f"loss {progress.loss:.4f}  best {progress.best_loss:.4f}"
+        text = progress.stage or f"loss {progress.loss:.4f}  best {progress.best_loss:.4f}"
         if progress.n_runs > 1:
             text += f"  run {progress.finished_runs} of {progress.n_runs} done"
         total = progress.max_steps

@@ -30,7 +30,7 @@ from newron.training.start import draw_start, find_limits
 from newron.training.training_set import Counts, TrainingSet
 from newron.training.wiring import Params, Wiring
 
-__all__ = ["fit_network", "fit_restarts"]
+__all__ = ["fit_network"]
 
 # Parameters times rows beyond which only the three best restarts are polished.
 _MUCH_WORK = 2e6
@@ -64,24 +64,6 @@ def fit_network(data: TrainingSet, spec: Specification, context: FitContext) -> 
     )
     context.keep(result)
     return result
-
-
-def fit_restarts(data: TrainingSet, spec: Specification, context: FitContext) -> list[FitResult]:
-    """Train by gradients and return all restarts, their numbers not shortened."""
-    restarts = _train(data, spec, context)
-    results = []
-    for run in restarts.runs:
-        model = unscale(restarts.decode(run, spec, data), restarts.problem.scale)
-        results.append(FitResult(model, run.loss_curve, run.best_loss, core=restarts.keep(run)))
-    loss = np.inf if context.stopped else -np.inf
-    context.keep(lambda: _finish_best(results, data, context), loss)
-    return results
-
-
-def _finish_best(results: list[FitResult], data: TrainingSet, context: FitContext) -> FitResult:
-    """Return the restart of lowest loss, its numbers shortened."""
-    best = min(results, key=lambda result: result.best_loss)
-    return replace(best, model=finish(best.model, data, context.n_threads))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ on one split of few rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,19 +18,20 @@ import numpy as np
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.training.architecture import SMOOTH, Architecture
-from newron.training.binned import fit_binned
+from newron.training.binned import fit_binned, keep_quick
 from newron.training.context import FitContext
 from newron.training.folds import MANY_ROWS, SURE, Fold, is_better, split_folds
 from newron.training.gradient import fit_network
-from newron.training.recipe import choose_decay
+from newron.training.recipe import Recipe, choose_decay
 from newron.training.specification import FitResult, Specification
 from newron.training.strategies.base import Strategy
 from newron.training.strategies.growth import is_heaviside, plan_growth
-from newron.training.training_set import Part, TrainingSet
+from newron.training.training_set import TrainingSet
 
 __all__ = ["Default"]
 
 _RACE_ROWS = 3_000  # distinct rows of a race
+_EPOCHS = 1_000  # of networks with hidden layers
 _FEW_EPOCHS = 60  # of trials on many rows
 
 
@@ -118,25 +120,53 @@ def _shorten(spec: Specification, n_init: int, n_rows: int) -> Specification:
 
 def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
     """Fit by the engine, or a network with hidden layers where a race says so."""
-    deep = [_allow_hidden(spec, kind, data.n_rows) for kind in _list_deep(spec)]
-    deep = [each for each in deep if _wins_race(data, spec, each, context.fork())]
+    keep_quick(data, spec, context)
+    deep = _race(data, spec, context.fork())
     fit = partial(fit_binned, data, spec, context)
     folds = split_folds(data, spec.objective, context.spawn()) if deep else []
     if not folds:
         return fit()
     train = partial(fit_binned, spec=spec, context=context)
-    best = _evaluate("additive", data, folds, spec, context, train, fit)
+    best = _evaluate("additive, folds", data, folds, spec, context, train, fit)
     for each in deep:
         train = partial(fit_network, spec=each.adjust(n_init=1), context=context)
         fit = partial(fit_network, data, each, context)
-        whole = _evaluate("hidden layer", data, folds, each, context, train, fit)
+        name = f"hidden layer, {each.architecture.layers[-1].processing}, folds"
+        whole = _evaluate(name, data, folds, each, context, train, fit)
         best = whole if is_better(whole.losses, best.losses, SURE) else best
     return best.fit()
 
 
-def _list_deep(spec: Specification) -> list[Architecture]:
-    kinds = (spec.architecture, *spec.others)
-    return [kind for kind in kinds if len(kind.layers) > 1]
+def _race(data: TrainingSet, spec: Specification, context: FitContext) -> list[Specification]:
+    """Return the networks with hidden layers that are clearly better on one split of few rows."""
+    kinds = [kind for kind in (spec.architecture, *spec.others) if len(kind.layers) > 1]
+    rows = data.take_first(_RACE_ROWS)
+    folds = split_folds(rows, spec.objective, context.spawn(), n_used=1) if kinds else []
+    if not folds:
+        return []
+    train, validation = rows.take(folds[0].train), folds[0].validation
+    problem = spec.make_problem(rows).take(validation)
+    weight = problem.weight / problem.weight.sum()
+    n_rows = max(int(validation.count.sum()), 2)
+
+    def measure(name: str, model: Model) -> Floats:
+        scores = model.score_rows(rows.X[validation.index])
+        losses = problem.measure_rows(problem.scale.apply(scores))
+        context.evaluated(name, np.array([weight @ losses]))
+        return losses
+
+    aside = context.aside()
+    additive = measure("additive", fit_binned(train, spec, aside).model)
+    winners = []
+    for kind in kinds:
+        deep = _allow_hidden(spec, kind, data.n_rows)
+        model = fit_network(train, deep.adjust(n_init=1), aside).model
+        gain = additive - measure(f"hidden layer, {kind.layers[-1].processing}", model)
+        mean = float(weight @ gain)
+        error = math.sqrt(float(weight @ (gain - mean) ** 2) / (n_rows - 1))
+        if mean > SURE * error:
+            winners.append(deep)
+    return winners
 
 
 def _allow_hidden(spec: Specification, kind: Architecture, n_rows: int) -> Specification:
@@ -145,38 +175,12 @@ def _allow_hidden(spec: Specification, kind: Architecture, n_rows: int) -> Speci
     Hardly any decay, and time to find the exact border.
     """
     decay = spec.recipe.weight_decay if spec.own_decay else min(0.003, choose_decay(n_rows))
+    epochs = spec.recipe.max_iter
+    if epochs == Recipe().max_iter:  # the user has named no other number
+        epochs = _EPOCHS
     return replace(
-        spec.adjust(weight_decay=decay, max_iter=1000),
+        spec.adjust(weight_decay=decay, max_iter=epochs),
         architecture=replace(kind, direct_inputs=True),
         input_scale="both",
         others=(),
     )
-
-
-def _wins_race(
-    data: TrainingSet, additive: Specification, deep: Specification, context: FitContext
-) -> bool:
-    """Tell whether a deep network is clearly better on one split of some rows."""
-    rows = data.take_first(_RACE_ROWS)
-    folds = split_folds(rows, deep.objective, context.spawn(), n_used=1)
-    if not folds:
-        return False
-    train, validation = rows.take(folds[0].train), folds[0].validation
-    aside = context.aside()
-    plain = fit_binned(train, additive, aside).model
-    other = fit_network(train, deep.adjust(n_init=1), aside).model
-    gain = _measure_rows(plain, rows, deep, validation) - _measure_rows(
-        other, rows, deep, validation
-    )
-    weight = rows.weight[validation.index] * validation.fraction
-    weight = weight / weight.sum()
-    mean = float(weight @ gain)
-    error = np.sqrt(float(weight @ (gain - mean) ** 2) / max(validation.count.sum() - 1, 1))
-    return mean > SURE * float(error)
-
-
-def _measure_rows(model: Model, rows: TrainingSet, spec: Specification, part: Part) -> Floats:
-    """Return the loss of each validation row."""
-    problem = spec.make_problem(rows)
-    scores = problem.scale.apply(model.score_rows(rows.X[part.index]))
-    return problem.take(part).measure_rows(scores)

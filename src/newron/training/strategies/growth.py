@@ -159,6 +159,6 @@ def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
 
 def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:
     """Fit smooth curves to some rows; return what they predict of all as soft targets."""
-    smooth = fit_additive(rows, growth.spec, growth.context.n_threads)
+    smooth = fit_additive(rows, growth.spec, growth.context)
     scores = smooth.model.score_rows(growth.data.X)
     return make_soft_targets(growth.data, growth.spec, growth.path.target_scale.apply(scores))
