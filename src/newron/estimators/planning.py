@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["design_network", "make_context", "resume", "specify"]
 
+_GENTLE = 0.1  # of the rate, in the first pass after a polish
+
 
 def _plan_networks(
     estimator: NewronEstimator, n_outputs: int, *, one_pass: bool = False
@@ -154,6 +156,9 @@ def resume(
             spec.recipe, max_iter=1, n_init=1, schedule="constant", blend_until=0.0,
             monitor="epoch", keep_best=False,
         )  # fmt: skip
+        if before is not None and before.trained.state.steps == 0:
+            # Adam's first steps are of full size, whatever the gradient: they would undo a polish.
+            recipe = replace(recipe, learning_rate_init=_GENTLE * recipe.learning_rate_init)
         return replace(spec, recipe=recipe, validation_fraction=None, keep_constant=True)
     # A network that is continued is one of steps already.
     return spec if before is None else spec.adjust(blend_until=0.0)

@@ -142,7 +142,9 @@ class ProgressLine(Callback):
             self._last = progress
         if self._bar is None or self._task is None:
             return
-        text = progress.stage or f"loss {progress.loss:.4f}  best {progress.best_loss:.4f}"
+        text = progress.stage
+        if self._last is not None:
+            text += f"  loss {self._last.loss:.4f}  best {self._last.best_loss:.4f}"
         if progress.n_runs > 1:
             text += f"  run {progress.finished_runs} of {progress.n_runs} done"
         total = progress.max_steps
