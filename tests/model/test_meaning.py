@@ -149,13 +149,22 @@ class TestModel:
         assert hash(make((0, 1), [0.0])) == hash(make((0, 1), [-0.0]))
         assert make((0, 1), [0.0]) != make((False, True), [0.0])
 
+    def test_a_factor_that_is_always_one_is_not_described(self):
+        layer = Layer(
+            "tanh_prod", "sum", "identity", 1, [0, 0], [0, 0],
+            w=[[2.0, 20.0], [2.0, 20.0]], b=[[0.5, -1000.0], [0.5, 1000.0]],
+            alpha=[1.0, 1.0], centre=[0.0],
+        )  # fmt: skip
+        model = Model(Schema((Column("x", 0.0, 1.0),)), [layer], Classes((0, 1)))
+        assert "(tanh(2 (x − 0.5)) + 1) / 2 + 1 × (−tanh(2 (x − 0.5)) + 1) / 2" in str(model)
+
     def test_repr_is_one_line_and_str_tells_every_function(self):
         model = make_model(7)
         assert repr(model).startswith("<Model: ")
         assert "\n" not in repr(model)
         for layer in model.layers:
             for b in layer.b.ravel():
-                assert f"{b:g}" in str(model)
+                assert f"{abs(b):g}" in str(model)
         many = Model(
             Schema((Column("x", 0.0, 1.0),)),
             [Layer("linear", "sum", "identity", 3000, [0], [0], [[1.0]], [[0.0]])],

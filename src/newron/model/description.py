@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from newron.formatting import format_number
 from newron.model.network import LARGEST_INPUT, Layer
 from newron.model.output import Classes
-from newron.model.schema import Label
+from newron.model.schema import Column, Label
 
 if TYPE_CHECKING:
     from newron.model.model import Model
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["VERBS", "describe", "name_neurons", "summarize"]
 
 NEVER = LARGEST_INPUT  # a threshold that no number reaches
+_SATURATED = 19.5  # beyond it tanh is 1 to the last bit
+_MAX_NEURON = 100.0  # more functions than a neuron of a product network adds up
 
 VERBS = {
     "sum": "adds",
@@ -49,10 +53,11 @@ def describe(model: Model) -> str:
     labels = {i: c.categories for i, c in enumerate(model.schema.columns) if c.categories}
     gaps = {i for i, c in enumerate(model.schema.columns) if c.gaps}
     units = {i: c.unit for i, c in enumerate(model.schema.columns) if c.unit}
+    points = _Points(labels, gaps, units, model.schema.columns)
     for number, layer in enumerate(model.layers, 1):
         own = name_neurons(model, number)
         for j in range(layer.n_neurons):
-            lines += _describe_neuron(layer, j, own[j], names, _Points(labels, gaps, units))
+            lines += _describe_neuron(layer, j, own[j], names, points)
         names += own
     return "\n".join(lines)
 
@@ -76,6 +81,7 @@ class _Points:
     labels: dict[int, tuple[Label, ...]]
     gaps: set[int]
     units: dict[int, str]
+    columns: tuple[Column, ...]
 
 
 def _describe_neuron(
@@ -106,7 +112,9 @@ def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:
         return _describe_levels(layer, e, name, points.labels[int(layer.source[e])], has_missing)
     if layer.processing == "heaviside":
         return f"[{_describe_step(layer, e, name, has_missing, points)}]"
-    told = _describe_curve(layer, e, name)
+    source = int(layer.source[e])
+    column = points.columns[source] if source < len(points.columns) else None
+    told = _describe_curve(layer, e, name, column)
     return f"{told} ({format_number(missing)} if missing)" if has_missing else told
 
 
@@ -136,11 +144,28 @@ def _describe_levels(
     return f"{name} as {{{told}}}"
 
 
-def _describe_curve(layer: Layer, e: int, name: str) -> str:
+def _describe_curve(layer: Layer, e: int, name: str, column: Column | None) -> str:
     source = f"rank of {name}" if layer.rank_flags[e] else name
-    pairs = [(float(w), format_number(b)) for w, b in zip(layer.w[e], layer.b[e], strict=True)]
-    inner = [f"{format_number(w)} ({source} − {b})" for w, b in pairs]
+    inner = [_describe_argument(w, b, source) for w, b in zip(layer.w[e], layer.b[e], strict=True)]
     if layer.processing == "tanh_prod":
-        product = " × ".join(f"tanh({z})" for z in inner)
-        return f"({product} + 1) / 2"
+        signs = [_find_sign(layer, e, m, column) for m in range(len(inner))]
+        factors = [f"tanh({z})" for z, sign in zip(inner, signs, strict=True) if not sign]
+        if signs.count(-1) % 2 and factors:
+            factors[0] = f"−{factors[0]}"
+        return f"({' × '.join(factors) or '1'} + 1) / 2"
     return inner[0] if layer.processing == "linear" else f"{layer.processing}({inner[0]})"
+
+
+def _describe_argument(w: float, b: float, source: str) -> str:
+    sign, place = ("+", -b) if b < 0.0 else ("−", b)
+    return f"{format_number(w)} ({source} {sign} {format_number(place)})"
+
+
+def _find_sign(layer: Layer, e: int, m: int, column: Column | None) -> int:
+    """Return the value of a factor that is ±1 for every value of its input, and else 0."""
+    low, high = (0.0, _MAX_NEURON) if column is None else (column.low, column.high)
+    ends = np.array([low, high, layer.b[e, m]])
+    if layer.rank_flags[e] and column is not None and column.rank_scale is not None:
+        ends = column.rank_scale.rank(ends)
+    z = layer.w[e, m] * (ends[:2] - ends[2])
+    return int(z.min() >= _SATURATED) - int(z.max() <= -_SATURATED)
