@@ -31,6 +31,7 @@ Stage = Callable[[str], None]  # told which stage begins
 
 FEW_ROWS = 2_500  # up to which all rows are in the curvature, and all pairs are fitted
 _SAMPLE = 12_000  # rows of which the curvature is taken
+_LEAST_SAMPLE = 4_000  # with many classes
 _STEP_ROWS = 1_000  # from which steps are looked for
 _STEP_ROUNDS, _MAX_STEPS = 8, 80
 _COLUMN_ROUNDS = 4  # of looking for columns that stand out
@@ -70,10 +71,10 @@ class Additive:
         if self.is_few:
             coarse = np.zeros((0, table.n_rows), np.uint8) if self.coarse is None else self.coarse
             return DenseDesign(expand(groups, table.codes, coarse))
-        n = table.n_rows
+        n, most = table.n_rows, max(int(_SAMPLE / self.n_outputs**0.5), _LEAST_SAMPLE)
         sample = np.arange(n)
-        if n > _SAMPLE:
-            sample = np.sort(np.random.default_rng(1).choice(n, _SAMPLE, replace=False))
+        if n > most:
+            sample = np.sort(np.random.default_rng(1).choice(n, most, replace=False))
         return BinnedDesign(table, groups, sample, self.n_threads, self.coarse)
 
     def curve(self, column: int, output: int, *, steps: bool = True) -> Floats:

@@ -45,8 +45,11 @@ class Design(Protocol):
     def project(self, values: NDArray[Any]) -> Floats:
         """Return the sum of a value over the rows, by function."""
 
-    def gram(self, curvature: NDArray[Any]) -> Floats:
-        """Return the curvature by coefficients, of shape (size, size); its lower half counts."""
+    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
+        """Return the curvature by coefficients, of shape (size, size); its lower half counts.
+
+        What was last returned for the same output may serve again.
+        """
 
 
 def find_slices(groups: Sequence[Group]) -> list[slice]:
@@ -70,8 +73,9 @@ class DenseDesign:
         """Return the sum of a value over the rows, by function."""
         return np.asarray(self.matrix.T @ values)
 
-    def gram(self, curvature: NDArray[Any]) -> Floats:
+    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
         """Return the curvature by coefficients."""
+        del output  # few rows: nothing is kept
         weighed = self.matrix * np.sqrt(curvature)[:, None]
         return np.asarray(dsyrk(1.0, weighed.T, lower=1))
 
@@ -96,7 +100,7 @@ class BinnedDesign:
         self.pairs = np.array(pairs, np.int32).reshape(-1, 2)
         self.scale = table.n_rows / len(sample)
         self._sampled: NDArray[np.float32] | None = None
-        self._last: tuple[NDArray[Any], Floats] | None = None
+        self._last: dict[int, tuple[NDArray[Any], Floats]] = {}
 
     def score(self, coefficients: Floats) -> NDArray[Any]:
         """Return the sum of functions for every row."""
@@ -134,20 +138,20 @@ class BinnedDesign:
         _core.sum_bins(codes, amounts, bins, self.coarse, self.pairs, cells, self.n_threads)
         return bins, cells
 
-    def gram(self, curvature: NDArray[Any]) -> Floats:
+    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
         """Return the curvature by coefficients, of the sampled rows for all."""
         if self._sampled is None:
             codes = self.table.codes[:, self.sample]
             coarse = self.coarse[:, self.sample] if len(self.coarse) else self.coarse
             self._sampled = expand(self.groups, codes, coarse, np.float32)
         here = np.asarray(curvature[self.sample] * self.scale, np.float32)
-        if self._last is not None:
-            before, gram = self._last
+        if output in self._last:
+            before, gram = self._last[output]
             if float(np.abs(here - before).sum()) <= _UNCHANGED * float(before.sum()):
                 return gram
         gram = np.asarray(ssyrk(1.0, (self._sampled * np.sqrt(here)[:, None]).T, lower=1))
-        self._last = here, gram.astype(np.float64)
-        return self._last[1]
+        self._last[output] = here, gram.astype(np.float64)
+        return self._last[output][1]
 
 
 def expand(

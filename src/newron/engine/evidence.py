@@ -191,7 +191,7 @@ def _step(
     gradient, curvature = likelihood.differentiate(scores, output)
     precision = at.precision(likelihood.shift_free)
     values = at.values[:, output]
-    hessian = design.gram(curvature)
+    hessian = design.gram(curvature, output)
     downhill = design.project(gradient)
     downhill[1:] -= precision[1:] * values[1:]  # the constant's precision only damps it
     factor = _factorize(hessian, precision + _FREE)

@@ -17,6 +17,7 @@ from newron.model.network import evaluate
 
 __all__ = ["refit_weights"]
 
+_LEAST_ROWS, _MAX_VALUES = 2_000, 1e6  # functions times rows that are looked at
 _RIDGE = 0.02  # towards the weights as they were, in nats
 
 
@@ -31,14 +32,18 @@ def refit_weights(
     if last.alpha is None or last.centre is None or not len(last.source):
         return model
     n = len(last.source)
+    some = max(_LEAST_ROWS, int(_MAX_VALUES / n))
+    if len(rows) > some:
+        part = np.linspace(0, len(rows) - 1, some).astype(np.intp)
+        rows, scores, curvature = rows[part], scores[:, part], curvature[:, part]
     apart = last.replace(n_neurons=n, target=np.arange(n), alpha=None, centre=None)
     values = evaluate(model.schema, (*model.layers[:-1], apart), rows)
     alpha, bias = np.array(last.alpha), np.array(last.centre)
     for k in range(last.n_neurons):
         mine = last.target == k
-        part = np.concatenate([np.ones((len(rows), 1)), values[:, mine]], axis=1)
+        functions = np.concatenate([np.ones((len(rows), 1)), values[:, mine]], axis=1)
         before = np.concatenate([[-bias[k]], alpha[mine]])
-        found = _solve(part, scores[k] - part @ before, curvature[k])
+        found = _solve(functions, scores[k] - functions @ before, curvature[k])
         bias[k], alpha[mine] = -(before + found)[0], (before + found)[1:]
     if directions:
         held = _find_held(model, directions)
