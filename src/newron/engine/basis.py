@@ -34,7 +34,7 @@ class Group:
     kind: str
     columns: tuple[int, ...]
     basis: Floats
-    variance: float = 0.05
+    variance: float = 0.2  # to begin with; evidence converges more slowly from below
     cut: int = 0  # of a step: its first bin
     tied: bool = False  # whether all groups of its kind have one variance
 
@@ -95,7 +95,7 @@ def _list_curves(c: int, bins: NumberBins, rough: bool) -> Iterator[Group]:
     if rough:
         basis = _find_leading(_linear_kernel, _place_bins(bins)[1], bins.fraction, _ROUGH)
         if basis.shape[1]:
-            yield Group("rough", (c,), _with_missing(basis), 0.015)
+            yield Group("rough", (c,), _with_missing(basis))
 
 
 def make_pair_bases(table: BinnedTable, columns: Iterable[int]) -> dict[int, PairBasis]:

@@ -71,7 +71,7 @@ def make_all_pairs(
     dual = root * vectors / np.sqrt(values * float(np.trace(inner)))
     functions = kernel @ dual
     mean = mass @ functions
-    group = Group("all", (), functions - mean)
+    group = Group("all", (), functions - mean, 0.05)
     return AllPairs(columns, parts, begin, rows, dual, mean), group
 
 
