@@ -75,7 +75,7 @@ class LeastSquares {
   double error() const { return error_; }
 
  protected:
-  // Fills the residual, and the Jacobian of the model where asked.
+  // Fills the residual, and the Jacobian of the model where requested.
   virtual void evaluate(const Vector& x, bool with_jacobian) = 0;
   virtual void bound(Vector& x) const = 0;
   virtual const double* mass() const = 0;
@@ -243,7 +243,7 @@ struct Dictionary {
 };
 
 // Where a fraction of the bins lies below, on a scale.
-double place(const CurveTask& task, int scale, double fraction) {
+double position(const CurveTask& task, int scale, double fraction) {
   const double at = fraction * (task.n_bins - 1);
   const int i = std::min(static_cast<int>(at), task.n_bins - 2);
   const double* t = task.scales[scale];
@@ -256,14 +256,15 @@ Dictionary make_dictionary(const CurveTask& task) {
     if (task.scales[s] == nullptr) continue;
     for (int i = 0; i < 11; ++i) {
       for (const double w : {0.4, 0.8, 1.6, 3.2, 8.0}) {
-        all.functions.push_back({false, s, {w, 0.0}, {place(task, s, 0.02 + 0.096 * i), 0.0}, 0.0});
+        all.functions.push_back(
+            {false, s, {w, 0.0}, {position(task, s, 0.02 + 0.096 * i), 0.0}, 0.0});
       }
     }
     for (int i = 0; task.bumps && i < 7; ++i) {
       for (int j = i + 1; j < 7; ++j) {
         for (const double w : {0.6, 1.5, 4.0}) {
-          const double low = place(task, s, 0.03 + 0.156 * i);
-          const double high = place(task, s, 0.03 + 0.156 * j);
+          const double low = position(task, s, 0.03 + 0.156 * i);
+          const double high = position(task, s, 0.03 + 0.156 * j);
           all.functions.push_back({true, s, {w, w}, {low, high}, 0.0});
         }
       }

@@ -41,7 +41,7 @@ CurveFit fit_curve(const CurveTask& task);
 // A surface without main effects on cells of two columns, [first][second].
 struct SurfaceTask {
   int n_first, n_second;
-  const double *first, *second;            // places of the levels
+  const double *first, *second;            // positions of the levels
   const double *first_mass, *second_mass;  // which sum to 1
   const double* values;
   double ridge;

@@ -38,7 +38,7 @@ struct EdgeTable {
 void bin_rows(const double* x, std::size_t n_rows, int row_size, const EdgeTable& edges,
               Code* codes, Team& team);
 
-// Mass, mean, least and greatest value of each bin of a binned column, [column][kBins].
+// Mass, mean, smallest and largest value of each bin of a binned column, [column][kBins].
 struct BinSummary {
   double* mass;
   double* mean;
@@ -52,7 +52,7 @@ void summarize_bins(const double* x, int row_size, const EdgeTable& edges, const
 // Pairs of columns by their coarse codes (< kLevels), with values by cell.
 struct PairTable {
   const int* columns;  // [pair][2]
-  const float* cells;  // [pair][kLevels * kLevels]; unused where sums are wanted
+  const float* cells;  // [pair][kLevels * kLevels]; unused for sums
   int n_pairs;
 };
 

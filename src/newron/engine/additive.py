@@ -1,6 +1,6 @@
 """The additive model on bins: curves of columns, steps, and surfaces of pairs.
 
-It is what the rows say, with a posterior; :mod:`newron.engine.compression` makes a network
+It is fitted to the rows and has a posterior; :mod:`newron.engine.compression` makes a network
 of few functions of it.
 """
 
@@ -27,17 +27,17 @@ from newron.model.arithmetic import Floats
 
 __all__ = ["Additive", "Stage", "fit_additive"]
 
-Stage = Callable[[str], None]  # told which stage begins
+Stage = Callable[[str], None]  # called with the name of a stage as it begins
 
 FEW_ROWS = 2_500  # up to which all rows are in the curvature, and all pairs are fitted
 _SAMPLE = 12_000  # rows of which the curvature is taken
-_LEAST_SAMPLE = 4_000  # with many classes
+_MIN_SAMPLE = 4_000  # with many classes
 _STEP_ROWS = 1_000  # from which steps are looked for
 _STEP_ROUNDS, _MAX_STEPS = 8, 80
 _COLUMN_ROUNDS = 4  # of looking for columns that stand out
 _PULL, _PULL_ROWS = 5.0, 1_000.0
 _STRONG_GAIN, _GAIN = 6.0, 4.0  # of a pair, on few and on many rows
-_HEREDITY = 0.2  # the least importance of a column in pairs, in units of the mean
+_HEREDITY = 0.2  # the smallest importance of a column in pairs, in units of the mean
 _PRUNED = 1e-4  # prior variance below which a group is dropped, on many rows
 
 
@@ -71,10 +71,10 @@ class Additive:
         if self.is_few:
             coarse = np.zeros((0, table.n_rows), np.uint8) if self.coarse is None else self.coarse
             return DenseDesign(expand(groups, table.codes, coarse))
-        n, most = table.n_rows, max(int(_SAMPLE / self.n_outputs**0.5), _LEAST_SAMPLE)
+        n, limit = table.n_rows, max(int(_SAMPLE / self.n_outputs**0.5), _MIN_SAMPLE)
         sample = np.arange(n)
-        if n > most:
-            sample = np.sort(np.random.default_rng(1).choice(n, most, replace=False))
+        if n > limit:
+            sample = np.sort(np.random.default_rng(1).choice(n, limit, replace=False))
         return BinnedDesign(table, groups, sample, self.n_threads, self.coarse)
 
     def curve(self, column: int, output: int, *, steps: bool = True) -> Floats:
@@ -132,10 +132,10 @@ class Additive:
         curve = self.curve(column, output)
         if not groups:
             return curve, np.zeros_like(curve)
-        places = [np.arange(self.at.slices[g].start, self.at.slices[g].stop) for g in groups]
+        positions = [np.arange(self.at.slices[g].start, self.at.slices[g].stop) for g in groups]
         functions = np.concatenate([self.at.groups[g].basis for g in groups], axis=1)
         posterior = self.at.posteriors[output]
-        return curve, posterior.spread(functions, np.concatenate(places))
+        return curve, posterior.spread(functions, np.concatenate(positions))
 
     def deviation(self, X: Floats) -> Floats:
         """Return the standard deviation of the scores of new rows, (rows, outputs)."""
@@ -179,29 +179,29 @@ def fit_additive(
 
     Columns with a direction keep it, and are in no pair.
     """
-    tell = stage if stage is not None else _ignore
-    tell("curves")
+    notify = stage if stage is not None else _ignore
+    notify("curves")
     is_wide = len(table.columns) > WIDE
     groups = list_lines(table) if is_wide else list_groups(table, rough=table.n_rows <= FEW_ROWS)
     model = _begin(table, likelihood, list(groups), n_threads)
     model.directions = directions
-    _solve(model, 12, tell)
+    _solve(model, 12, notify)
     if is_wide:
-        _add_columns(model, tell)
+        _add_columns(model, notify)
     if steps and table.total >= _STEP_ROWS:
-        tell("steps")
-        _add_steps(model, _STEP_ROUNDS, 6, tell)
+        notify("steps")
+        _add_steps(model, _STEP_ROUNDS, 6, notify)
     if pairs and len(table.columns) > 1:
-        tell("pairs")
+        notify("pairs")
         model.bases = make_pair_bases(table, _list_free(model, is_wide))
-        if _add_pairs(model, tell) and steps and table.total >= _STEP_ROWS:
-            _add_steps(model, 2, 5, tell)
+        if _add_pairs(model, notify) and steps and table.total >= _STEP_ROWS:
+            _add_steps(model, 2, 5, notify)
         if model.is_few and _add_all_pairs(model):
-            tell("all pairs")
-            _solve(model, 12, tell)
+            notify("all pairs")
+            _solve(model, 12, notify)
     if any(directions):
-        tell("directions")
-        _hold_directions(model, tell)
+        notify("directions")
+        _hold_directions(model, notify)
     return model
 
 
@@ -216,11 +216,11 @@ def _list_free(model: Additive, is_wide: bool) -> list[int]:
     return [c for c in columns if not model.directions[model.table.columns[c].source]]
 
 
-def _hold_directions(model: Additive, tell: Stage) -> None:
+def _hold_directions(model: Additive, notify: Stage) -> None:
     """Make curves rise or fall as they must, and let all others move along."""
     table, sums = model.table, model.sum_derivatives()
     model.at = fix_directions(model.at, table.columns, sums, model.directions)
-    _solve(model, 4, tell)
+    _solve(model, 4, notify)
     hold_directions(model.at)
     design = model.design()
     model.scores = np.stack([design.score(values) for values in model.at.values.T])
@@ -234,7 +234,7 @@ def _begin(
     return Additive(table, likelihood, Coefficients.begin(groups, start), scores, {}, n_threads)
 
 
-def _add_columns(model: Additive, tell: Stage) -> None:
+def _add_columns(model: Additive, notify: Stage) -> None:
     """Give curves to the columns of a wide table that stand out."""
     groups = list(list_groups(model.table, rough=False))
     n = len(model.table.columns)
@@ -245,17 +245,17 @@ def _add_columns(model: Additive, tell: Stage) -> None:
         chosen = [group for group in groups if group.columns[0] in found]
         groups = [group for group in groups if group.columns[0] not in found]
         model.at = model.at.extend(chosen)
-        _solve(model, 6, tell)
+        _solve(model, 6, notify)
 
 
 def _ignore(stage: str) -> None:
     """Do nothing with a stage's name."""
 
 
-def _solve(model: Additive, rounds: int, tell: Stage) -> None:
-    """Solve for coefficients and variances; on many rows drop groups that say nothing."""
+def _solve(model: Additive, rounds: int, notify: Stage) -> None:
+    """Solve for coefficients and variances; on many rows drop groups of no effect."""
     pull = _PULL * min(1.0, _PULL_ROWS / model.table.total) ** 0.5
-    settings = Settings(rounds if model.is_few else min(rounds, 4), pull, lambda: tell(""))
+    settings = Settings(rounds if model.is_few else min(rounds, 4), pull, lambda: notify(""))
     left = rounds
     while True:
         design = model.design()
@@ -270,25 +270,25 @@ def _solve(model: Additive, rounds: int, tell: Stage) -> None:
             model.at = model.at.keep(~small)
 
 
-def _add_steps(model: Additive, n_rounds: int, rounds: int, tell: Stage) -> None:
+def _add_steps(model: Additive, n_rounds: int, rounds: int, notify: Stage) -> None:
     for _ in range(n_rounds):
         left = _MAX_STEPS - sum(group.kind == "step" for group in model.at.groups)
         found = find_steps(model.table, model.at, model.sum_derivatives())
         if not found[:left]:
             return
         model.at = model.at.extend(found[:left])
-        _solve(model, rounds, tell)
+        _solve(model, rounds, notify)
 
 
-def _add_pairs(model: Additive, tell: Stage) -> bool:
+def _add_pairs(model: Additive, notify: Stage) -> bool:
     d = len(model.table.columns)
-    least = _STRONG_GAIN + 0.5 * np.log(max(0.5 * d * (d - 1), 1.0)) if model.is_few else _GAIN
+    threshold = _STRONG_GAIN + 0.5 * np.log(max(0.5 * d * (d - 1), 1.0)) if model.is_few else _GAIN
     scans = find_pairs(
         model.table,
         model.bases,
         model.differentiate(),
         model.importance(),
-        least * model.n_outputs**0.5,
+        threshold * model.n_outputs**0.5,
         model.n_threads,
     )
     if not scans:
@@ -296,7 +296,7 @@ def _add_pairs(model: Additive, tell: Stage) -> bool:
     model.coarse = coarsen_rows(model.table)
     groups: Sequence[Group] = [make_pair_group(model.table, model.bases, s) for s in scans]
     model.at = model.at.extend(groups)
-    _solve(model, 12, tell)
+    _solve(model, 12, notify)
     return True
 
 
@@ -304,8 +304,8 @@ def _add_all_pairs(model: Additive) -> bool:
     if len(model.bases) < 2:
         return False
     importance = model.importance()
-    least = _HEREDITY if model.n_outputs == 1 else 1e3
-    weight = importance + least * importance[list(model.bases)].mean() + 1e-6
+    threshold = _HEREDITY if model.n_outputs == 1 else 1e3
+    weight = importance + threshold * importance[list(model.bases)].mean() + 1e-6
     made = make_all_pairs(model.bases, model.table.codes, model.table.weight, weight)
     if made is None:
         return False

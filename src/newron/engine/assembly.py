@@ -18,7 +18,7 @@ from newron.model.schema import Column, Schema
 __all__ = ["assemble", "far_ends"]
 
 _STEEP = 20.0  # beyond which tanh is ±1
-_FAR = 1000.0  # column spreads: where a factor that should stay 1 has its place
+_FAR = 1000.0  # column spreads: where a factor that should stay 1 lies
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def _pad(
 
 
 def _stay(column: Column, rank: bool) -> tuple[float, float, float]:
-    """Return w, and two places so far below and above that a factor does not change."""
+    """Return w, and two positions so far below and above that a factor does not change."""
     low, high = far_ends(column)
     spread = max(column.high - column.low, 1e-290) or 1.0
     flat = round_to_digits(np.array([_STEEP if rank else _STEEP / spread]), 2)
@@ -130,7 +130,7 @@ def _stay(column: Column, rank: bool) -> tuple[float, float, float]:
 
 
 def far_ends(column: Column) -> tuple[float, float]:
-    """Return two places far below and far above all values of a column."""
+    """Return two positions far below and far above all values of a column."""
     spread = column.high - column.low or 1.0
     ends = np.array([column.low - _FAR * spread, column.high + _FAR * spread])
     low, high = round_to_step(np.clip(ends, -1e300, 1e300), np.array(spread), 1).tolist()

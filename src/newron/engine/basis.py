@@ -112,12 +112,12 @@ def _make_pair_basis(bins: Bins) -> PairBasis | None:
         if bins.n_bins > 2:
             smooth = np.sqrt(_SMOOTH_PART) * _make_smooth(bins)
             functions = np.concatenate([_make_linear(bins), smooth], axis=1)
-        least = 1e-3
+        threshold = 1e-3
     else:
-        functions, least = _mark_levels(bins), _SMALL_PART
+        functions, threshold = _mark_levels(bins), _SMALL_PART
     if functions is None:
         return None
-    basis, part = _rotate(functions, bins.fraction, least)
+    basis, part = _rotate(functions, bins.fraction, threshold)
     return PairBasis(_with_missing(basis), part) if len(part) else None
 
 
@@ -204,15 +204,15 @@ def _make_smooth(bins: NumberBins) -> Floats:
 
 
 def _find_leading(
-    kernel: Callable[[Floats, Floats], Floats], places: Floats, fraction: Floats, most: int
+    kernel: Callable[[Floats, Floats], Floats], positions: Floats, fraction: Floats, n_max: int
 ) -> Floats:
     """Return the leading eigenfunctions of a kernel in the bins' mass, by bin.
 
     They have mean 0, and together a variance of 1 that falls off as the eigenvalues do. Many
     bins are joined into fewer nodes, from which the kernel goes back to the bins.
     """
-    nodes, mass = _join_nodes(places, fraction)
-    across = kernel(places, nodes)
+    nodes, mass = _join_nodes(positions, fraction)
+    across = kernel(positions, nodes)
     inside = kernel(nodes, nodes)
     means = inside @ mass
     across = across - (across @ mass)[:, None] - means + mass @ means
@@ -222,21 +222,21 @@ def _find_leading(
     values, vectors = values[::-1], vectors[:, ::-1]
     total = float(values[values > 0.0].sum())
     if total <= 1e-12:
-        return np.zeros((len(places), 0))
-    kept = int(np.sum(values[:most] > _SMALL_PART * total))
+        return np.zeros((len(positions), 0))
+    kept = int(np.sum(values[:n_max] > _SMALL_PART * total))
     basis = across @ (root[:, None] * vectors[:, :kept]) / np.sqrt(values[:kept] * total)
     return np.asarray(basis - fraction @ basis)
 
 
-def _join_nodes(places: Floats, fraction: Floats) -> tuple[Floats, Floats]:
-    if len(places) <= _NODES:
-        return places, fraction
-    part = np.arange(len(places)) * _NODES // len(places)
+def _join_nodes(positions: Floats, fraction: Floats) -> tuple[Floats, Floats]:
+    if len(positions) <= _NODES:
+        return positions, fraction
+    part = np.arange(len(positions)) * _NODES // len(positions)
     mass = np.bincount(part, fraction) + 1e-12
-    return np.bincount(part, (fraction + 1e-12) * places) / mass, mass / mass.sum()
+    return np.bincount(part, (fraction + 1e-12) * positions) / mass, mass / mass.sum()
 
 
-def _rotate(functions: Floats, fraction: Floats, least: float) -> tuple[Floats, Floats]:
+def _rotate(functions: Floats, fraction: Floats, threshold: float) -> tuple[Floats, Floats]:
     """Return the leading uncorrelated sums of functions, and their parts of the variance.
 
     They have mean 0 and variance 1.
@@ -247,6 +247,6 @@ def _rotate(functions: Floats, fraction: Floats, least: float) -> tuple[Floats, 
     total = float(values[values > 0.0].sum())
     if total <= 1e-12:
         return np.zeros((len(fraction), 0)), np.zeros(0)
-    kept = int(np.sum(values[:_PAIR_FUNCTIONS] > least * total))
+    kept = int(np.sum(values[:_PAIR_FUNCTIONS] > threshold * total))
     basis = centered @ vectors[:, :kept] / np.sqrt(values[:kept])
     return np.asarray(basis), np.asarray(values[:kept] / total)

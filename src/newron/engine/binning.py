@@ -124,7 +124,7 @@ def bin_table(
     """Learn the bins of a table and return its rows as codes.
 
     On few rows there are fewer bins, unless they shall be ``fine``: targets without noise
-    can tell values within a bin apart.
+    distinguish values within a bin.
     """
     max_bins = MAX_BINS if fine or weight.sum() >= _FEW_ROWS else _FEW_BINS
     columns = list(_learn_columns(X, weight, fields, max_bins))
@@ -150,13 +150,13 @@ Integers = NDArray[np.int32]
 
 
 def _join_edges(columns: Sequence[Bins]) -> tuple[Floats, Integers, Integers, Integers]:
-    """Return the edges of all columns of numbers, where each begins, its source and place."""
+    """Return the edges of all columns of numbers, their begins, sources and rows of codes."""
     numbers = [(c, bins) for c, bins in enumerate(columns) if isinstance(bins, NumberBins)]
     edges = [bins.edges for _, bins in numbers]
     begin = np.cumsum([0, *map(len, edges)]).astype(np.int32)
     sources = np.array([bins.source for _, bins in numbers], np.int32)
-    places = np.array([c for c, _ in numbers], np.int32)
-    return np.concatenate([np.zeros(0), *edges]), begin, sources, places
+    positions = np.array([c for c, _ in numbers], np.int32)
+    return np.concatenate([np.zeros(0), *edges]), begin, sources, positions
 
 
 def _learn_columns(

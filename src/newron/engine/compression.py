@@ -1,7 +1,7 @@
 """From curves and surfaces on bins to a network of few functions.
 
 A curve needs as many functions as bring it within a part of its own uncertainty. A surface
-of two columns becomes hidden neurons that read both; what a neuron says of either column
+of two columns becomes hidden neurons that read both; what a neuron adds for either column
 alone leaves that column's curve.
 """
 
@@ -15,7 +15,7 @@ from newron import _core
 from newron.engine.additive import Additive
 from newron.engine.binning import Bins, LevelBins, NumberBins
 from newron.engine.functions import make_levels, make_step, place_missing, write_curve
-from newron.engine.network import Function, Network
+from newron.engine.network import Function, Network, drop_last_digits
 from newron.engine.neurons import Side, find_neuron
 from newron.engine.scales import Scale, make_scales
 from newron.engine.shapes import Surface, list_surfaces
@@ -29,7 +29,7 @@ _MAX_NEURONS = 8  # of one surface
 _NOTHING = 0.02  # nats, below which a curve is left out
 _RIDGE = 0.02
 _FLOOR = 0.03  # curvature of a row that is sure: new rows may not be
-_MAX_PLACES = 96  # of a curve, beyond which neighbouring bins are joined
+_MAX_POSITIONS = 96  # of a curve, beyond which neighbouring bins are joined
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ class _Compressor:
                 self.network.functions.append(make_step(bins, cut, height))
 
     def _add_neurons(self, surface: Surface) -> None:
-        """Write a surface as neurons, and take what they say of one column out of its curve."""
+        """Write a surface as neurons, and subtract what they add for one column from its curve."""
         first, second = (Side.make(self.columns[c], self.scales.get(c, [])) for c in surface.pair)
         values = np.ascontiguousarray(surface.values[np.ix_(first.there, second.there)])
-        least = 2.0 * self.settings.tolerance * surface.effective / self.total_curvature
+        threshold = 2.0 * self.settings.tolerance * surface.effective / self.total_curvature
         for _ in range(_MAX_NEURONS):
             found = find_neuron(values, first, second, surface.variance, self.settings.bumps)
             self.network.neurons.append(found.neuron)
@@ -119,7 +119,7 @@ class _Compressor:
             for c, alone in zip(surface.pair, found.alone, strict=True):
                 self.curves[c] = self.curves[c] - alone
             values = found.left
-            if first.mass @ values**2 @ second.mass < min(0.06 * surface.variance, least):
+            if first.mass @ values**2 @ second.mass < min(0.06 * surface.variance, threshold):
                 break
 
     def _add_curve(self, c: int, bins: Bins) -> None:
@@ -155,15 +155,15 @@ class _Compressor:
         nats = 0.5 * float(curvature[:-1] @ (curve - mean) ** 2)
         uncertainty = self.settings.tolerance * self.model.effective(c, self.output)
         tolerance = max(uncertainty, min(_NOTHING, 0.3 * nats))
-        places = np.stack([scale.bins for scale in scales])
-        if len(curve) > _MAX_PLACES:
-            places, curve, mass = _join_bins(places, curve, mass)
+        positions = np.stack([scale.bins for scale in scales])
+        if len(curve) > _MAX_POSITIONS:
+            positions, curve, mass = _join_bins(positions, curve, mass)
         directions = self.model.directions
         found, constant, _ = _core.fit_curve(
-            np.ascontiguousarray(places),
-            np.ascontiguousarray(curve),
-            np.ascontiguousarray(mass),
-            tolerance,
+            drop_last_digits(positions),
+            drop_last_digits(curve),
+            drop_last_digits(mass),
+            float(np.round(tolerance, 9)),
             _RIDGE,
             _MAX_FUNCTIONS,
             self.settings.bumps,
@@ -172,9 +172,9 @@ class _Compressor:
         return [write_curve(bins, scales, row) for row in found], constant
 
 
-def _join_bins(places: Floats, curve: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:
+def _join_bins(positions: Floats, curve: Floats, mass: Floats) -> tuple[Floats, Floats, Floats]:
     """Average neighbouring bins: curves without steps are smooth."""
-    part = (np.arange(len(curve)) * _MAX_PLACES) // len(curve)
+    part = (np.arange(len(curve)) * _MAX_POSITIONS) // len(curve)
     total = np.bincount(part, mass).astype(np.float64)
-    joined = [np.bincount(part, mass * values) / total for values in (*places, curve)]
+    joined = [np.bincount(part, mass * values) / total for values in (*positions, curve)]
     return np.stack(joined[:-1]), joined[-1], total

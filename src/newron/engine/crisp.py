@@ -125,7 +125,7 @@ def _cut_levels(
 
 
 def segment(
-    curve: Floats, mass: Floats, limit: float, most: int = _MAX_STEPS
+    curve: Floats, mass: Floats, limit: float, n_max: int = _MAX_STEPS
 ) -> tuple[list[int], Floats]:
     """Return where to cut a curve, and the height of each piece.
 
@@ -146,7 +146,7 @@ def segment(
     cost = np.where(np.isnan(cost), 0.0, cost)
     best = cost[0].copy()
     back: list[NDArray[np.intp]] = []
-    while best[n] > limit and len(back) < min(most, n - 1):
+    while best[n] > limit and len(back) < min(n_max, n - 1):
         total = best[:, None] + cost
         first = total.argmin(axis=0)
         back.append(first)

@@ -38,6 +38,7 @@ _PULL = 3.0  # times the geometric mean: one column shall not free all of its ki
 _FASTER = 1.2  # the evidence's steps crawl towards their end
 _FARTHEST = 2.5  # a step of the logarithm of a variance
 _DONE = 0.1
+_HALVINGS = 7  # of a step that goes too far
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Coefficients:
 
     @cached_property
     def by_column(self) -> dict[int, list[int]]:
-        """The places of the groups of each single column."""
+        """The positions of the groups of each single column."""
         out: dict[int, list[int]] = {}
         for g, group in enumerate(self.groups):
             if len(group.columns) == 1:
@@ -163,16 +164,16 @@ def solve(
     design: Design, likelihood: Likelihood, at: Coefficients, settings: Settings
 ) -> tuple[Coefficients, NDArray[Any]]:
     """Find coefficients and prior variances; return them and the scores (outputs, rows)."""
-    n_outputs = likelihood.n_outputs
-    scores = np.stack([design.score(at.values[:, k]) for k in range(n_outputs)])
+    outputs = range(likelihood.n_outputs)
+    scores = np.stack([design.score(at.values[:, k]) for k in outputs])
+    walk = _Walk(likelihood, at, scores)
     for n_round in range(settings.rounds):
         if settings.callback is not None:
             settings.callback()
-        at.posteriors = []
-        for k in range(n_outputs):
-            at.posteriors.append(_step(design, likelihood, at, scores, k))
+        at.posteriors = [_step(design, walk, k) for k in outputs]
         _count_effective(at)
         likelihood.update(scores, float(at.effective.sum()) + 1.0)
+        walk.loss = None if likelihood.objective.has_dispersion else walk.loss
         change = _update_variances(at, settings.pull)
         if change < _DONE and n_round > 2:
             break
@@ -182,37 +183,50 @@ def solve(
 # ---- coefficients ----
 
 
-def _step(
-    design: Design, likelihood: Likelihood, at: Coefficients, scores: NDArray[Any], output: int
-) -> Posterior:
-    """Take one of Newton's steps for one output, in place."""
+@dataclass
+class _Walk:
+    """Where Newton's steps have come: coefficients, scores and the loss, where it is known."""
+
+    likelihood: Likelihood
+    at: Coefficients
+    scores: NDArray[Any]
+    loss: float | None = None
+
+    def take(self, output: int, step: Floats, move: NDArray[Any], precision: Floats) -> None:
+        """Take a step as far as it lowers the loss with its penalty; ``move`` is by row."""
+        values, start = self.at.values[:, output], self.scores[output].copy()
+        loss = self.likelihood.loss(self.scores) if self.loss is None else self.loss
+        limit = (loss + _penalize(values, precision)) * (1.0 + 1e-7) + 1e-9
+        rate, after = 1.0, loss
+        for _ in range(_HALVINGS):
+            self.scores[output] = start + rate * move
+            after = self.likelihood.loss(self.scores)
+            if after + _penalize(values + rate * step, precision) <= limit:
+                break
+            rate *= 0.5
+        else:
+            rate, after = 0.0, loss
+            self.scores[output] = start
+        self.at.values[:, output] = values + rate * step
+        self.loss = after
+
+
+def _penalize(values: Floats, precision: Floats) -> float:
+    return 0.5 * float(precision[1:] @ values[1:] ** 2)
+
+
+def _step(design: Design, walk: _Walk, output: int) -> Posterior:
+    """Take one of Newton's steps for one output."""
     if isinstance(design, DenseDesign) and design.size > len(design.matrix):
-        return _step_by_rows(design, likelihood, at, scores, output)
-    gradient, curvature = likelihood.differentiate(scores, output)
-    precision = at.precision(likelihood.shift_free)
-    values = at.values[:, output]
-    hessian = design.gram(curvature, output)
+        return _step_by_rows(design, walk, output)
+    gradient, curvature = walk.likelihood.differentiate(walk.scores, output)
+    precision = walk.at.precision(walk.likelihood.shift_free)
     downhill = design.project(gradient)
-    downhill[1:] -= precision[1:] * values[1:]  # the constant's precision only damps it
-    factor = _factorize(hessian, precision + _FREE)
+    # The constant's precision only damps it.
+    downhill[1:] -= precision[1:] * walk.at.values[1:, output]
+    factor = _factorize(design.gram(curvature, output), precision + _FREE)
     step = cho_solve((factor, True), downhill, check_finite=False)
-    move = design.score(step)
-
-    def penalty(x: Floats) -> float:
-        return 0.5 * float(precision[1:] @ x[1:] ** 2)
-
-    before = likelihood.loss(scores) + penalty(values)
-    start = scores[output].copy()
-    rate = 1.0
-    for _ in range(7):
-        scores[output] = start + rate * move
-        if likelihood.loss(scores) + penalty(values + rate * step) <= before * (1.0 + 1e-7) + 1e-9:
-            break
-        rate *= 0.5
-    else:
-        rate = 0.0
-        scores[output] = start
-    at.values[:, output] = values + rate * step
+    walk.take(output, step, design.score(step), precision)
     inverse, _ = dpotri(factor, lower=1, overwrite_c=True)
     return CovariancePosterior(np.tril(inverse) + np.tril(inverse, -1).T)
 
@@ -231,40 +245,21 @@ def _factorize(hessian: Floats, ridge: Floats) -> Floats:
     raise FloatingPointError("a curvature that is no number")
 
 
-def _step_by_rows(
-    design: DenseDesign, likelihood: Likelihood, at: Coefficients, scores: NDArray[Any], output: int
-) -> Posterior:
+def _step_by_rows(design: DenseDesign, walk: _Walk, output: int) -> Posterior:
     """Take the same step where rows are fewer than coefficients, by the kernel of rows."""
-    n = len(design.matrix)
-    prior = 1.0 / at.precision(likelihood.shift_free)
-    prior[0] = min(prior[0], 1e3)
+    precision = np.maximum(walk.at.precision(walk.likelihood.shift_free), 1e-3)
+    prior = 1.0 / precision
     scaled = design.matrix * np.sqrt(prior)
     kernel = scaled @ scaled.T
-    values = at.values[:, output]
-    here = design.score(values)
-    offset = scores[output] - here
-    gradient, curvature = likelihood.differentiate(scores, output)
+    values = walk.at.values[:, output]
+    gradient, curvature = walk.likelihood.differentiate(walk.scores, output)
     curvature = np.maximum(curvature, 1e-8 * float(curvature.max()))
     root = np.sqrt(curvature)
-    inner = root[:, None] * kernel * root
-    factor = _factorize(inner, np.ones(n))
-    target = curvature * here + gradient
+    factor = _factorize(root[:, None] * kernel * root, np.ones(len(root)))
+    target = curvature * design.score(values) + gradient
     solved = cho_solve((factor, True), root * (kernel @ target), check_finite=False)
-    dual = target - root * solved
-    step = prior * (design.matrix.T @ dual) - values
-    move = design.score(step)
-
-    def penalty(x: Floats) -> float:
-        return 0.5 * float(x**2 @ (1.0 / prior))
-
-    before = likelihood.loss(scores) + penalty(values)
-    rate = 1.0
-    for _ in range(6):
-        scores[output] = here + offset + rate * move
-        if likelihood.loss(scores) + penalty(values + rate * step) <= before + 1e-9:
-            break
-        rate *= 0.5
-    at.values[:, output] = values + rate * step
+    step = prior * (design.matrix.T @ (target - root * solved)) - values
+    walk.take(output, step, design.score(step), precision)
     whitened = solve_triangular(factor, root[:, None] * scaled, lower=True, check_finite=False)
     return KernelPosterior(prior, np.asarray(whitened * np.sqrt(prior)))
 
@@ -285,9 +280,9 @@ def _update_variances(at: Coefficients, pull: float) -> float:
     squares = at.sum_groups((at.values**2).sum(axis=1))
     used = at.effective.sum(axis=1)
     pooled = _pool(at, squares, used)
-    wanted = _tie(at, squares, used, (squares + pull * pooled) / (used + pull))
-    wanted = np.clip(wanted, _SMALLEST, _LARGEST)
-    change = np.log(wanted / at.variance)
+    updated = _tie(at, squares, used, (squares + pull * pooled) / (used + pull))
+    updated = np.clip(updated, _SMALLEST, _LARGEST)
+    change = np.log(updated / at.variance)
     at.variance = at.variance * np.exp(np.clip(_FASTER * change, -_FARTHEST, _FARTHEST))
     matters = (used > 0.05) | np.array([group.tied for group in at.groups])
     return float(np.max(np.abs(change) * matters, initial=0.0))
@@ -305,9 +300,9 @@ def _pool(at: Coefficients, squares: Floats, used: Floats) -> Floats:
     return pooled
 
 
-def _tie(at: Coefficients, squares: Floats, used: Floats, wanted: Floats) -> Floats:
+def _tie(at: Coefficients, squares: Floats, used: Floats, updated: Floats) -> Floats:
     """Return the variances with those of tied groups equal."""
-    out = wanted.copy()
+    out = updated.copy()
     kinds = np.array([group.kind if group.tied else "" for group in at.groups])
     for kind in set(kinds.tolist()) - {""}:
         mine = kinds == kind

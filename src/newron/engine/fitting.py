@@ -28,7 +28,7 @@ _SAMPLE = 12_000  # rows on which weights are refitted
 
 @dataclass(frozen=True)
 class Options:
-    """What a fit of the engine is asked for.
+    """Options of a fit of the engine.
 
     Parameters
     ----------

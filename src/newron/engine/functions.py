@@ -28,7 +28,7 @@ def write_curve(bins: Bins, scales: Sequence[Scale], row: Floats) -> Function:
     return Function(
         bins.source,
         tuple(scale.steepness(w) for w, _ in pairs),
-        tuple(scale.place(b) for _, b in pairs),
+        tuple(scale.position(b) for _, b in pairs),
         rank=scale.rank is not None,
         missing=float(bins.fraction @ (0.5 * (product + 1.0))),
         weight=weight,

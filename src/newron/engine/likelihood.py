@@ -17,8 +17,8 @@ __all__ = ["Likelihood", "Scores"]
 
 Scores = NDArray[Any]
 
-_LEAST_FREE = 0.05  # of the rows: so many are left to estimate the dispersion by
-_LEAST_DISPERSION = 1e-6
+_MIN_FREE = 0.05  # of the rows: so many are left to estimate the dispersion by
+_MIN_DISPERSION = 1e-6
 
 
 class Likelihood:
@@ -69,5 +69,5 @@ class Likelihood:
         total = float(self.weight.sum())
         lost = 2.0 * self.objective.likelihood_factor
         lost *= float(self.objective.loss(self.targets, scores.T) @ self.weight)
-        free = max(total - n_effective, _LEAST_FREE * total)
-        self.dispersion = max(lost / free, _LEAST_DISPERSION)
+        free = max(total - n_effective, _MIN_FREE * total)
+        self.dispersion = max(lost / free, _MIN_DISPERSION)

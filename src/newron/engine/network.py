@@ -8,7 +8,15 @@ import numpy as np
 
 from newron.model.arithmetic import Floats
 
-__all__ = ["Function", "Network", "Neuron", "tanh_unit"]
+__all__ = ["Function", "Network", "Neuron", "drop_last_digits", "tanh_unit"]
+
+
+def drop_last_digits(values: Floats, digits: int = 9) -> Floats:
+    """Return values without the last digits, in which sums of another order differ.
+
+    Functions are chosen one by one: what differs in the last digits must not decide.
+    """
+    return np.ascontiguousarray(np.round(values, digits))
 
 
 def tanh_unit(z: Floats) -> Floats:

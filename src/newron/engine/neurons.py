@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from newron import _core
 from newron.engine.binning import Bins, LevelBins
 from newron.engine.design import average_levels, coarsen
-from newron.engine.network import Function, Neuron, tanh_unit
+from newron.engine.network import Function, Neuron, drop_last_digits, tanh_unit
 from newron.engine.scales import Scale
 from newron.engine.shapes import SURFACE_LEVELS
 from newron.model.arithmetic import Floats
@@ -31,30 +31,30 @@ class Side:
     level: NDArray[np.uint8]
     there: NDArray[np.intp]  # levels with rows
     mass: Floats  # of these, which sum to 1
-    places: Floats  # of these
-    bins: Floats  # places of all bins and of missing values
+    positions: Floats  # of these
+    bins: Floats  # positions of all bins and of missing values
 
     @classmethod
     def make(cls, column: Bins, scales: list[Scale]) -> Side:
-        """Place a column by its rank where it has one; categories are placed later."""
+        """Put a column on an axis by its rank; categories are put there later."""
         level = coarsen(column, SURFACE_LEVELS)
         mass = np.bincount(level[: len(column.mass)], column.mass, minlength=SURFACE_LEVELS)
         there = np.flatnonzero(mass > 0.0)
         scale = scales[-1] if scales else None
         bins = np.zeros(len(column.mass)) if scale is None else np.append(scale.bins, 0.0)
-        places = average_levels(column, level, SURFACE_LEVELS, bins[:, None])[there, 0]
+        positions = average_levels(column, level, SURFACE_LEVELS, bins[:, None])[there, 0]
         part = mass[there] / mass.sum()
-        return cls(column, scale, level, there, part, np.ascontiguousarray(places), bins)
+        return cls(column, scale, level, there, part, np.ascontiguousarray(positions), bins)
 
     def turn(self, direction: Floats) -> Side:
-        """Place the levels of a category along a direction of the surface."""
+        """Put the levels of a category along a direction of the surface."""
         if self.scale is not None:
             return self
         size = max(float(np.sqrt(self.mass @ direction**2)), 1e-9)
-        places = np.ascontiguousarray(np.clip(direction / size, -_FARTHEST, _FARTHEST))
+        positions = np.ascontiguousarray(np.clip(direction / size, -_FARTHEST, _FARTHEST))
         by_level = np.zeros(SURFACE_LEVELS)
-        by_level[self.there] = places
-        return replace(self, places=places, bins=by_level[self.level[: len(self.bins)]])
+        by_level[self.there] = positions
+        return replace(self, positions=positions, bins=by_level[self.level[: len(self.bins)]])
 
     def write(self, w: float, b: float) -> Function:
         """Return the neuron's function of this column."""
@@ -69,7 +69,7 @@ class Side:
         return Function(
             self.column.source,
             (self.scale.steepness(w),),
-            (self.scale.place(b),),
+            (self.scale.position(b),),
             rank=self.scale.rank is not None,
             missing=missing,
         )
@@ -92,21 +92,21 @@ def find_neuron(
     left, right = _find_directions(values, first.mass, second.mass)
     first, second = first.turn(left), second.turn(right)
     found = _core.fit_neuron(
-        first.places,
-        second.places,
-        first.mass,
-        second.mass,
-        values,
-        _RIDGE * variance,
+        drop_last_digits(first.positions),
+        drop_last_digits(second.positions),
+        drop_last_digits(first.mass, 12),
+        drop_last_digits(second.mass, 12),
+        drop_last_digits(values),
+        float(np.round(_RIDGE * variance, 12)),
         bump,
         _ITERATIONS,
     ).tolist()
     weight = found[8]
-    cells = weight * _evaluate(found, bump, first.places, second.places)
+    cells = weight * _evaluate(found, bump, first.positions, second.positions)
     mean = float(first.mass @ cells @ second.mass)
     rows, columns = cells @ second.mass, first.mass @ cells
-    by_first = weight * _evaluate(found, bump, first.bins, second.places) @ second.mass
-    by_second = first.mass @ (weight * _evaluate(found, bump, first.places, second.bins))
+    by_first = weight * _evaluate(found, bump, first.bins, second.positions) @ second.mass
+    by_second = first.mass @ (weight * _evaluate(found, bump, first.positions, second.bins))
     factors = 2 if bump else 1
     neuron = Neuron(
         (first.write(found[0], found[1]), second.write(found[2], found[3])),

@@ -29,12 +29,12 @@ _SCAN_ROWS = 100_000
 _MAX_PAIRS, _PAIRS_PER_COLUMN = 30, 2
 _MAX_COLUMNS = 128  # whose pairs are looked at
 _VARIANCES = 10.0 ** np.arange(-3.0, 1.1, 0.5)
-_LEAST_PART = 2e-3  # of a pair's variance below which a product is left out
+_MIN_PART = 2e-3  # of a pair's variance below which a product is left out
 
 
 @dataclass(frozen=True)
 class PairScan:
-    """A pair, the evidence for it, and the prior variance that is most evident."""
+    """A pair, the evidence for it, and the prior variance of the greatest evidence."""
 
     pair: Pair
     gain: float
@@ -105,20 +105,20 @@ def _weigh_basis(basis: PairBasis, table: BinnedTable, c: int, level: Codes) -> 
 
 def _measure_evidence(cells: Floats, parts: list[Floats]) -> Floats:
     """Return the evidence of every pair for each prior variance, (variances, pairs)."""
-    most = max(part.shape[1] for part in parts)
-    padded = np.stack([np.pad(part, ((0, 0), (0, most - part.shape[1]))) for part in parts])
-    products = np.einsum("cli,clj->clij", padded, padded).reshape(len(parts), -1, most * most)
+    n_max = max(part.shape[1] for part in parts)
+    padded = np.stack([np.pad(part, ((0, 0), (0, n_max - part.shape[1]))) for part in parts])
+    products = np.einsum("cli,clj->clij", padded, padded).reshape(len(parts), -1, n_max * n_max)
     out, at = [], 0
     for a in range(len(parts) - 1):
         here = cells[at : at + len(parts) - 1 - a]
         at += len(here)
-        slope = np.matmul(np.matmul(padded[a].T, here[..., 0]), padded[a + 1 :])
-        bend = np.matmul(np.matmul(products[a].T, here[..., 1]), products[a + 1 :])
+        gradient = np.matmul(np.matmul(padded[a].T, here[..., 0]), padded[a + 1 :])
+        curvature = np.matmul(np.matmul(products[a].T, here[..., 1]), products[a + 1 :])
         # From (i i', j j') to (i j, i' j').
-        bend = bend.reshape(-1, most, most, most, most).swapaxes(2, 3)
-        values, vectors = np.linalg.eigh(bend.reshape(-1, most * most, most * most))
+        curvature = curvature.reshape(-1, n_max, n_max, n_max, n_max).swapaxes(2, 3)
+        values, vectors = np.linalg.eigh(curvature.reshape(-1, n_max * n_max, n_max * n_max))
         values = np.maximum(values, 0.0)
-        along = np.einsum("pij,pi->pj", vectors, slope.reshape(len(here), -1)) ** 2
+        along = np.einsum("pij,pi->pj", vectors, gradient.reshape(len(here), -1)) ** 2
         out.append(
             [
                 0.5 * (along / (values + 1.0 / s) - np.log1p(values * s)).sum(axis=1)
@@ -155,4 +155,4 @@ def make_pair_group(table: BinnedTable, bases: Mapping[int, PairBasis], scan: Pa
 
 def find_products(part: Floats) -> NDArray[np.bool_]:
     """Return which products of two columns' functions have a part that matters."""
-    return np.asarray(part.ravel() > _LEAST_PART * part.sum())
+    return np.asarray(part.ravel() > _MIN_PART * part.sum())

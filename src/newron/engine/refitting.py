@@ -17,7 +17,7 @@ from newron.model.network import evaluate
 
 __all__ = ["refit_weights"]
 
-_LEAST_ROWS, _MAX_VALUES = 2_000, 1e6  # functions times rows that are looked at
+_MIN_ROWS, _MAX_VALUES = 2_000, 1e6  # functions times rows that are looked at
 _RIDGE = 0.02  # towards the weights as they were, in nats
 
 
@@ -32,7 +32,7 @@ def refit_weights(
     if last.alpha is None or last.centre is None or not len(last.source):
         return model
     n = len(last.source)
-    some = max(_LEAST_ROWS, int(_MAX_VALUES / n))
+    some = max(_MIN_ROWS, int(_MAX_VALUES / n))
     if len(rows) > some:
         part = np.linspace(0, len(rows) - 1, some).astype(np.intp)
         rows, scores, curvature = rows[part], scores[:, part], curvature[:, part]

@@ -33,11 +33,11 @@ class Sample:
     index: NDArray[np.intp]
 
     @classmethod
-    def take(cls, X: Floats, most: int) -> Sample:
+    def take(cls, X: Floats, limit: int) -> Sample:
         """Take all rows, or so many of them."""
         index = np.arange(len(X))
-        if len(X) > most:
-            index = np.sort(np.random.default_rng(4).choice(len(X), most, replace=False))
+        if len(X) > limit:
+            index = np.sort(np.random.default_rng(4).choice(len(X), limit, replace=False))
         return cls(X[index], index)
 
 
@@ -108,8 +108,10 @@ class EngineFit:
         ]
         size = self.scale.scale[:, None] ** 2
         directions = self.parts[0].directions
-        wanted = self.scale.undo(scores.T).T
-        return refit_weights(made, self.sample.rows, wanted, np.stack(curvature) / size, directions)
+        targets = self.scale.undo(scores.T).T
+        return refit_weights(
+            made, self.sample.rows, targets, np.stack(curvature) / size, directions
+        )
 
     def _make_smooth(self, tolerance: float) -> Model:
         bumps = self.processing != "sigmoid" and not self.parts[0].directions

@@ -29,7 +29,7 @@ class Scale:
         """Return w in units of what a function reads."""
         return float(np.clip(w / self.spread, -_LARGEST, _LARGEST))
 
-    def place(self, b: float) -> float:
+    def position(self, b: float) -> float:
         """Return b in the column's units."""
         at = np.array(self.shift + self.spread * b)
         value = at if self.rank is None else self.rank.value(at)
@@ -37,7 +37,7 @@ class Scale:
 
 
 def make_scales(bins: NumberBins) -> list[Scale]:
-    """Return a column's own scale and, where ranks can be told apart, that of its rank."""
+    """Return a column's own scale and, where ranks differ enough, that of its rank."""
     scales = [_standardize(bins.centers, bins.fraction, None)]
     rank = _make_rank_scale(bins)
     if rank is not None:
@@ -61,5 +61,5 @@ def _make_rank_scale(bins: NumberBins) -> RankScale | None:
     knots = there[np.unique(np.linspace(0, len(there) - 1, MOST_KNOTS).astype(np.intp))]
     try:
         return RankScale(tuple(bins.centers[knots].tolist()), tuple(bins.rank[knots].tolist()))
-    except ModelError:  # values too close to tell their ranks apart: its own scale will do
+    except ModelError:  # values too close for ranks of their own: its own scale will do
         return None

@@ -20,7 +20,7 @@ __all__ = ["WIDE", "Sums", "find_columns"]
 WIDE = 150  # columns, beyond which a table is wide
 _GAIN = 3.0  # of the evidence, beyond the logarithm of the number of columns
 _MAX_COLUMNS = 40  # that are found at a time
-_LEAST_PART = 0.1  # of the best column's gain
+_MIN_PART = 0.1  # of the best column's gain
 _VARIANCES = 10.0 ** np.arange(-3.0, 1.1, 0.5)
 
 Sums = Sequence[tuple[Floats, Floats]]  # of gradient and curvature over bins, for each output
@@ -36,9 +36,9 @@ def find_columns(groups: Sequence[Group], sums: Sums, n_columns: int) -> NDArray
         functions = np.concatenate(bases, axis=1)
         size = len(functions)
         gain[c] = sum(_measure(functions, g[c, :size], w[c, :size]) for g, w in sums)
-    least = max(np.log(n_columns) + _GAIN, _LEAST_PART * float(gain.max()))
+    threshold = max(np.log(n_columns) + _GAIN, _MIN_PART * float(gain.max()))
     best = np.argsort(-gain, kind="stable")[:_MAX_COLUMNS]
-    return np.sort(best[gain[best] > least])
+    return np.sort(best[gain[best] > threshold])
 
 
 def _measure(functions: Floats, gradient: Floats, curvature: Floats) -> float:

@@ -96,11 +96,13 @@ def _split_all(
     product, begin, columns = surfaces.combine(values), surfaces.begin, surfaces.columns
     functions = [mass.average(c, part) for c, part in zip(columns, surfaces.parts, strict=True)]
     inner = block_diag(*((f.T * mass.mass[c]) @ f for c, f in zip(columns, functions, strict=True)))
-    shares = (inner @ product @ inner) * product
-    variance = np.triu(np.add.reduceat(np.add.reduceat(shares, begin[:-1], 0), begin[:-1], 1), 1)
+    contributions = (inner @ product @ inner) * product
+    variance = np.triu(
+        np.add.reduceat(np.add.reduceat(contributions, begin[:-1], 0), begin[:-1], 1), 1
+    )
     total = max(float(variance.sum()), 1e-300)
-    most = 2 * _PAIRS_PER_COLUMN * len(model.table.columns)
-    order = np.argsort(-variance, axis=None, kind="stable")[:most]
+    limit = 2 * _PAIRS_PER_COLUMN * len(model.table.columns)
+    order = np.argsort(-variance, axis=None, kind="stable")[:limit]
     for a, b in zip(*np.unravel_index(order, variance.shape), strict=True):
         if not variance[a, b] > 0.0:
             return

@@ -13,10 +13,10 @@ from newron.model.arithmetic import Floats
 
 __all__ = ["find_steps"]
 
-_LEAST_BINS = 5
+_MIN_BINS = 5
 _GAIN = 4.0  # of the loss, beyond the logarithm of the number of cuts
-_LEAST_PART = 0.02  # of the best step's gain
-_LEAST_CURVATURE = 3.0
+_MIN_PART = 0.02  # of the best step's gain
+_MIN_CURVATURE = 3.0
 
 
 def find_steps(
@@ -28,22 +28,22 @@ def find_steps(
     """
     found: list[tuple[float, int, int]] = []
     for c, bins in enumerate(table.columns):
-        if not isinstance(bins, NumberBins) or bins.n_bins < _LEAST_BINS:
+        if not isinstance(bins, NumberBins) or bins.n_bins < _MIN_BINS:
             continue
         own = _list_functions(c, bins, at)
         gain = np.zeros(bins.n_bins)
         for gradient, curvature in sums:
             gain += _measure_gain(gradient[c], curvature[c], own)
         cut = int(np.argmax(gain))
-        least = np.log(bins.n_bins) + _GAIN + 0.5 * (len(sums) - 1)
-        if gain[cut] > least:
+        threshold = np.log(bins.n_bins) + _GAIN + 0.5 * (len(sums) - 1)
+        if gain[cut] > threshold:
             found.append((float(gain[cut]), c, cut))
     found.sort(key=lambda step: (-step[0], step[1]))
     best = found[0][0] if found else 0.0
     return [
         _make_step(table.columns[c].mass, c, cut)
         for gain, c, cut in found
-        if gain > _LEAST_PART * best
+        if gain > _MIN_PART * best
     ]
 
 
@@ -69,7 +69,7 @@ def _measure_gain(gradient: Floats, curvature: Floats, own: tuple[Floats, Floats
     explained = np.einsum("kp,kp->k", crossed, np.linalg.solve(inner, crossed.T).T)
     left = np.maximum(bent - explained, 1e-9)
     gain = 0.5 * above**2 / (left + 1.0)
-    gain[left < _LEAST_CURVATURE] = 0.0
+    gain[left < _MIN_CURVATURE] = 0.0
     gain[0] = 0.0
     return np.asarray(gain)
 
