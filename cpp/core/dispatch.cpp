@@ -1,4 +1,7 @@
 // Chooses the copy of the passes that this machine runs fastest.
+#include <cstdlib>
+#include <cstring>
+
 #include "engine_kernels.h"
 #include "network.h"
 #include "processing.h"
@@ -27,6 +30,12 @@ struct Copy {
   const EngineKernels* engine_kernels;
 };
 
+// NEWRON_INSTRUCTION_SET=baseline, v3 or v4 keeps to a lower set than the machine has.
+[[maybe_unused]] bool allows(const char* name) {
+  const char* limit = std::getenv("NEWRON_INSTRUCTION_SET");
+  return limit == nullptr || std::strcmp(name, limit) <= 0;
+}
+
 Copy find_copy() {
 #ifdef NEWRON_X86_COPIES
   __builtin_cpu_init();
@@ -35,8 +44,8 @@ Copy find_copy() {
   const bool has_v4 = has_v3 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  if (has_v4) return {&v4::passes, &v4::engine_kernels};
-  if (has_v3) return {&v3::passes, &v3::engine_kernels};
+  if (has_v4 && allows("v4")) return {&v4::passes, &v4::engine_kernels};
+  if (has_v3 && allows("v3")) return {&v3::passes, &v3::engine_kernels};
 #endif
   return {&baseline::passes, &baseline::engine_kernels};
 }

@@ -8,8 +8,12 @@ namespace newron {
 
 namespace {
 
+// Sums run in eight lanes whatever the width, so that every instruction set adds in the
+// same order.
 typedef double Doubles __attribute__((vector_size(kVectorBytes)));
 constexpr int kDoubles = kVectorBytes / 8;
+constexpr int kDotLanes = 8;
+constexpr int kDotVectors = kDotLanes / kDoubles;
 
 void add_lookups(const std::uint8_t* __restrict codes, const float* __restrict table, int n,
                  float* __restrict out) {
@@ -28,16 +32,18 @@ void tanh_values(const double* __restrict t, int n, double w, double b, double* 
 }
 
 double dot(const double* a, const double* b, int n) {
-  Doubles sums = {};
+  Doubles sums[kDotVectors] = {};
   int i = 0;
-  for (; i + kDoubles <= n; i += kDoubles) {
-    Doubles x, y;
-    std::memcpy(&x, a + i, sizeof x);
-    std::memcpy(&y, b + i, sizeof y);
-    sums += x * y;
+  for (; i + kDotLanes <= n; i += kDotLanes) {
+    for (int v = 0; v < kDotVectors; ++v) {
+      Doubles x, y;
+      std::memcpy(&x, a + i + v * kDoubles, sizeof x);
+      std::memcpy(&y, b + i + v * kDoubles, sizeof y);
+      sums[v] += x * y;
+    }
   }
   double total = 0.0;
-  for (int k = 0; k < kDoubles; ++k) total += sums[k];
+  for (int k = 0; k < kDotLanes; ++k) total += sums[k / kDoubles][k % kDoubles];
   for (; i < n; ++i) total += a[i] * b[i];
   return total;
 }

@@ -196,15 +196,18 @@ void forward(const NetworkView& net, const float* params, int rows, float blend,
 
 Outcome binary_loss(const float* z, const float* y, const float* weight, int rows, int n,
                     float scale, bool gradient, float* g) {
-  Floats sum = all(0.0f);
-  for (int t = 0; t < rows; t += kWidth) {
-    const Floats zt = load(z + t), yt = load(y + t), wt = load(weight + t);
-    const Floats e = fast_exp(-most(zt, -zt));
-    sum += wt * (most(zt, all(0.0f)) + fast_log1p_unit(e) - yt * zt);
-    if (!gradient) continue;
-    const Floats tail = e / (1.0f + e);
-    const Floats p = zt < 0.0f ? tail : 1.0f - tail;
-    store(g + t, scale * wt * (p - yt));
+  Sum sum;
+  for (int block = 0; block < rows; block += kSumLanes) {
+    for (int v = 0; v < kSumVectors; ++v) {
+      const int t = block + v * kWidth;
+      const Floats zt = load(z + t), yt = load(y + t), wt = load(weight + t);
+      const Floats e = fast_exp(-most(zt, -zt));
+      sum.part[v] += wt * (most(zt, all(0.0f)) + fast_log1p_unit(e) - yt * zt);
+      if (!gradient) continue;
+      const Floats tail = e / (1.0f + e);
+      const Floats p = zt < 0.0f ? tail : 1.0f - tail;
+      store(g + t, scale * wt * (p - yt));
+    }
   }
   int wrong = 0;
   for (int t = 0; t < n; ++t) wrong += (z[t] >= 0.0f) != (y[t] >= 0.5f);
@@ -254,14 +257,17 @@ Outcome squared_loss(const float* z, const float* y, const float* weight, int ro
   const float share = 1.0f / static_cast<float>(outputs);
   double sum = 0.0;
   for (int k = 0; k < outputs; ++k) {
-    Floats part = all(0.0f);
-    for (int t = 0; t < rows; t += kWidth) {
-      const Floats error = load(z + k * stride + t) - load(y + k * stride + t);
-      const Floats wt = load(weight + t);
-      part += wt * error * error;
-      if (gradient) store(g + k * stride + t, 2.0f * scale * share * wt * error);
+    Sum squares;
+    for (int block = 0; block < rows; block += kSumLanes) {
+      for (int v = 0; v < kSumVectors; ++v) {
+        const int t = block + v * kWidth;
+        const Floats error = load(z + k * stride + t) - load(y + k * stride + t);
+        const Floats wt = load(weight + t);
+        squares.part[v] += wt * error * error;
+        if (gradient) store(g + k * stride + t, 2.0f * scale * share * wt * error);
+      }
     }
-    sum += static_cast<double>(total(part)) * share;
+    sum += static_cast<double>(total(squares)) * share;
   }
   return {sum, 0};
 }
@@ -346,8 +352,10 @@ void backward_neuron(const NetworkView& net, const LayerView& layer, const float
   float* g = gradient_of(room, layer.first_signal + j);
   deactivate(layer.activation, rows, signal(room, layer.first_signal + j), g);
   if (layer.centred) {
-    Floats sum = all(0.0f);
-    for (int t = 0; t < rows; t += kWidth) sum += load(g + t);
+    Sum sum;
+    for (int block = 0; block < rows; block += kSumLanes) {
+      for (int v = 0; v < kSumVectors; ++v) sum.part[v] += load(g + block + v * kWidth);
+    }
     gradient[layer.centre + static_cast<std::size_t>(j)] -= total(sum);
   }
   const int begin = layer.begin[j], n = layer.begin[j + 1] - begin;

@@ -171,19 +171,22 @@ struct OneFactor {
     const float w = n.w[e], b = n.b[e], weight = n.weight(e), through = weight * w;
     const float blend = n.blend;
     const int rows = n.rows;
-    Floats sum_x = all(0.0f), sum_d = all(0.0f), sum_h = all(0.0f);
-    for (int t = 0; t < rows; t += kWidth) {
-      const Floats xt = load(x + t), z = w * (xt - b), gt = load(g + t);
-      const Floats k = F::keeps ? load(kept + t) : all(0.0f);
-      const Floats d = gt * F::slope(z, k);
-      sum_x += d * xt;
-      sum_d += d;
-      if (WithAlpha) sum_h += gt * F::value(z, k, blend);
-      if (WithInput) store(gx + t, load(gx + t) + d * through);
+    Sum sum_x, sum_d, sum_h;
+    for (int block = 0; block < rows; block += kSumLanes) {
+      for (int i = 0; i < kSumVectors; ++i) {
+        const int t = block + i * kWidth;
+        const Floats xt = load(x + t), z = w * (xt - b), gt = load(g + t);
+        const Floats k = F::keeps ? load(kept + t) : all(0.0f);
+        const Floats d = gt * F::slope(z, k);
+        sum_x.part[i] += d * xt;
+        sum_d.part[i] += d;
+        if (WithAlpha) sum_h.part[i] += gt * F::value(z, k, blend);
+        if (WithInput) store(gx + t, load(gx + t) + d * through);
+      }
     }
-    const Pair sums = totals(sum_x, sum_d);
-    s.w[e] += weight * (sums.first - b * sums.second);  // the sum of d (x - b)
-    s.b[e] -= through * sums.second;
+    const float of_x = total(sum_x), of_d = total(sum_d);
+    s.w[e] += weight * (of_x - b * of_d);  // the sum of d (x - b)
+    s.b[e] -= through * of_d;
     if (WithAlpha) s.alpha[e] += n.scale * total(sum_h);
   }
 
@@ -250,17 +253,20 @@ struct TanhProd {
     const float* x = n.input(e);
     const float* kept = n.kept_at(i);
     const float b = n.b[i], half = 0.5f * n.weight(e), through = half * n.w[i];
-    Floats sum_x = all(0.0f), sum_d = all(0.0f);
-    for (int t = 0; t < n.rows; t += kWidth) {
-      const Floats k = load(kept + t);
-      const Floats d = load(g + t) * product_without(n, e, m, t) * (1.0f - k * k);
-      sum_x += d * load(x + t);
-      sum_d += d;
-      if (gx != nullptr) store(gx + t, load(gx + t) + d * through);
+    Sum sum_x, sum_d;
+    for (int block = 0; block < n.rows; block += kSumLanes) {
+      for (int v = 0; v < kSumVectors; ++v) {
+        const int t = block + v * kWidth;
+        const Floats k = load(kept + t);
+        const Floats d = load(g + t) * product_without(n, e, m, t) * (1.0f - k * k);
+        sum_x.part[v] += d * load(x + t);
+        sum_d.part[v] += d;
+        if (gx != nullptr) store(gx + t, load(gx + t) + d * through);
+      }
     }
-    const Pair sums = totals(sum_x, sum_d);
-    s.w[i] += half * (sums.first - b * sums.second);
-    s.b[i] -= through * sums.second;
+    const float of_x = total(sum_x), of_d = total(sum_d);
+    s.w[i] += half * (of_x - b * of_d);
+    s.b[i] -= through * of_d;
   }
 
   // Both factors of the usual pair in one go.
@@ -270,28 +276,34 @@ struct TanhProd {
     const float *first = n.kept_at(i), *second = n.kept_at(i + 1);
     const float b0 = n.b[i], b1 = n.b[i + 1], half = 0.5f * n.weight(e);
     const float through0 = half * n.w[i], through1 = half * n.w[i + 1];
-    Floats sum_x0 = all(0.0f), sum_d0 = all(0.0f), sum_x1 = all(0.0f), sum_d1 = all(0.0f);
-    for (int t = 0; t < rows; t += kWidth) {
-      const Floats p = load(first + t), q = load(second + t), gt = load(g + t), xt = load(x + t);
-      const Floats gq = gt * q, gp = gt * p, gpq = gq * p;
-      const Floats d0 = gq - gpq * p, d1 = gp - gpq * q;
-      sum_x0 += d0 * xt;
-      sum_d0 += d0;
-      sum_x1 += d1 * xt;
-      sum_d1 += d1;
-      if (gx != nullptr) store(gx + t, load(gx + t) + (d0 * through0 + d1 * through1));
+    Sum sum_x0, sum_d0, sum_x1, sum_d1;
+    for (int block = 0; block < rows; block += kSumLanes) {
+      for (int v = 0; v < kSumVectors; ++v) {
+        const int t = block + v * kWidth;
+        const Floats p = load(first + t), q = load(second + t), gt = load(g + t), xt = load(x + t);
+        const Floats gq = gt * q, gp = gt * p, gpq = gq * p;
+        const Floats d0 = gq - gpq * p, d1 = gp - gpq * q;
+        sum_x0.part[v] += d0 * xt;
+        sum_d0.part[v] += d0;
+        sum_x1.part[v] += d1 * xt;
+        sum_d1.part[v] += d1;
+        if (gx != nullptr) store(gx + t, load(gx + t) + (d0 * through0 + d1 * through1));
+      }
     }
-    const Pair sums0 = totals(sum_x0, sum_d0), sums1 = totals(sum_x1, sum_d1);
-    s.w[i] += half * (sums0.first - b0 * sums0.second);
-    s.b[i] -= through0 * sums0.second;
-    s.w[i + 1] += half * (sums1.first - b1 * sums1.second);
-    s.b[i + 1] -= through1 * sums1.second;
+    const float of_d0 = total(sum_d0), of_d1 = total(sum_d1);
+    s.w[i] += half * (total(sum_x0) - b0 * of_d0);
+    s.b[i] -= through0 * of_d0;
+    s.w[i + 1] += half * (total(sum_x1) - b1 * of_d1);
+    s.b[i + 1] -= through1 * of_d1;
   }
 
   static float pull_alpha(const Bundle& n, int e, const float* g) {
-    Floats sum = all(0.0f);
-    for (int t = 0; t < n.rows; t += kWidth) {
-      sum += load(g + t) * (product_without(n, e, -1, t) + 1.0f);
+    Sum sum;
+    for (int block = 0; block < n.rows; block += kSumLanes) {
+      for (int v = 0; v < kSumVectors; ++v) {
+        const int t = block + v * kWidth;
+        sum.part[v] += load(g + t) * (product_without(n, e, -1, t) + 1.0f);
+      }
     }
     return 0.5f * total(sum);
   }

@@ -27,6 +27,10 @@ typedef float Floats __attribute__((vector_size(kVectorBytes)));
 typedef std::int32_t Ints __attribute__((vector_size(kVectorBytes)));
 typedef std::uint32_t Bits __attribute__((vector_size(kVectorBytes)));
 constexpr int kWidth = kVectorBytes / 4;
+// Sums over rows run in sixteen lanes whatever the width, so that every instruction
+// set adds in the same order: as many vectors as that takes.
+constexpr int kSumLanes = 16;
+constexpr int kSumVectors = kSumLanes / kWidth;
 
 inline Floats load(const float* from) {
   Floats v;
@@ -41,36 +45,29 @@ inline Floats all(float value) { return value - Floats{}; }
 inline Floats least(Floats a, Floats b) { return a < b ? a : b; }
 inline Floats most(Floats a, Floats b) { return a > b ? a : b; }
 
-typedef float Four __attribute__((vector_size(16)));
+// A sum in sixteen lanes. Row t of a block goes to lane t % 16.
+struct Sum {
+  Floats part[kSumVectors];
 
-// The sums of two vectors, in registers; through memory they would cost as much
-// as the loop before them.
-struct Pair {
-  float first, second;
+  Sum() {
+    for (Floats& each : part) each = all(0.0f);
+  }
 };
 
-inline Four fold(Floats v) {
-#if !defined(__clang__) && __GNUC__ < 12  // no __builtin_shufflevector
-  Four sum = {};
-  for (int i = 0; i < kWidth; ++i) sum[i % 4] += v[i];
-  return sum;
-#elif defined(__AVX512F__)
-  return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7) +
-         __builtin_shufflevector(v, v, 8, 9, 10, 11) +
-         __builtin_shufflevector(v, v, 12, 13, 14, 15);
-#elif defined(__AVX__)
-  return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
-#else
-  return v;
-#endif
+typedef float Four __attribute__((vector_size(16)));
+
+// The four lanes of a vector from `first` on.
+inline Four quarter(Floats v, int first) {
+  Four out;
+  std::memcpy(&out, reinterpret_cast<const char*>(&v) + 4 * first, sizeof out);
+  return out;
 }
 
-inline Pair totals(Floats a, Floats b) {
-  const Four x = fold(a), y = fold(b);
-  return {(x[0] + x[2]) + (x[1] + x[3]), (y[0] + y[2]) + (y[1] + y[3])};
+inline float total(const Sum& sum) {
+  Four x = quarter(sum.part[0], 0);
+  for (int i = 4; i < kSumLanes; i += 4) x += quarter(sum.part[i / kWidth], i % kWidth);
+  return (x[0] + x[2]) + (x[1] + x[3]);
 }
-
-inline float total(Floats v) { return totals(v, v).first; }
 
 // Adding 1.5 * 2^23 leaves the nearest whole number in the low bits.
 constexpr float kRound = 12582912.0f;

@@ -67,7 +67,7 @@ class EncodedTable:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the rows."""
-        return np.array(self.rows, dtype, copy=copy)
+        return np.array(self.rows, dtype) if copy else np.asarray(self.rows, dtype)
 
     def __repr__(self) -> str:
         """Return the size in one line."""
@@ -200,7 +200,7 @@ class Target:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the class or the number of each row."""
         values = self.values if self.labels is None else self.classes[self.values]
-        return np.array(values, dtype, copy=copy)
+        return np.array(values, dtype) if copy else np.asarray(values, dtype)
 
     @property
     def shape(self) -> tuple[int]:
