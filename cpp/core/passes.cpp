@@ -415,7 +415,6 @@ void hold_signs(float* params, const float* sign, std::size_t n) {
 void adam(float* __restrict params, float* __restrict mean, float* __restrict square,
           const float* __restrict gradient, const float* __restrict share,
           const float* __restrict decay, const float* sign, std::size_t n, AdamStep step) {
-#pragma omp simd
   for (std::size_t i = 0; i < n; ++i) {
     const float g = gradient[i];
     mean[i] = 0.9f * mean[i] + 0.1f * g;
