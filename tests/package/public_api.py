@@ -17,7 +17,8 @@ import newron
 
 LIST = Path(__file__).with_name("public_api.txt")
 SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
-SELF = ("self", "cls")
+# As dataclasses.replace: its parameters are those of the class.
+EXEMPT = {"newron.model.Layer.replace"}
 
 
 def list_packages() -> list[str]:
@@ -39,11 +40,16 @@ def walk(package: str) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, ModuleType):
             continue
         yield f"{package}.{name}", thing
-        if package == "newron":
-            continue  # the members are listed and checked where they are at home
+        if package == "newron" and _is_listed_elsewhere(thing):
+            continue  # the members are listed and checked there
         if inspect.isclass(thing) and not issubclass(thing, BaseException | Warning):
             for member, value in _list_members(thing):
                 yield f"{package}.{name}.{member}", value
+
+
+def _is_listed_elsewhere(thing: Any) -> bool:
+    modules = [import_module(package) for package in list_packages()[1:]]
+    return any(thing is getattr(module, name) for module in modules for name in module.__all__)
 
 
 def _list_members(owner: type) -> Iterator[tuple[str, Any]]:
@@ -82,7 +88,8 @@ def get_parameters(thing: Callable[..., Any]) -> list[inspect.Parameter]:
         parameters = inspect.signature(thing).parameters.values()
     except ValueError:  # built in
         return []
-    return [p for p in parameters if p.name not in SELF]
+    is_method = inspect.isfunction(thing) and "." in thing.__qualname__
+    return [p for p in parameters if not (is_method and p.name in ("self", "cls"))]
 
 
 # ---- documentation ----
@@ -91,9 +98,9 @@ def get_parameters(thing: Callable[..., Any]) -> list[inspect.Parameter]:
 def find_problems(package: str) -> list[str]:
     """List what the documentation of a package's public names lacks."""
     problems: list[str] = []
-    if package == "newron":
-        return problems  # its names are at home in the other packages
     for name, thing in walk(package):
+        if name in EXEMPT or (package == "newron" and _is_listed_elsewhere(thing)):
+            continue
         if inspect.isclass(thing) or inspect.isfunction(thing):
             problems += [f"{name}: {problem}" for problem in _check(name, thing, package)]
         elif isinstance(thing, property | cached_property) and not inspect.getdoc(thing):

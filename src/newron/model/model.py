@@ -99,11 +99,11 @@ class Model(Readable):
                 )
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: edits make a new model."""
+        """Raise: edits make a new model."""
         raise AttributeError("a Model does not change; make a new one from its parts")
 
     def __delattr__(self, name: str) -> None:
-        """Refuse: edits make a new model."""
+        """Raise: edits make a new model."""
         raise AttributeError("a Model does not change; make a new one from its parts")
 
     def _get_model(self) -> Model:
@@ -122,17 +122,40 @@ class Model(Readable):
     # ---- predicting ----
 
     def scores(self, X: ArrayLike, *, compiled: bool = True, n_threads: int = 1) -> Floats:
-        """Give the outputs before sigmoid or softmax, of shape (rows, outputs).
+        """Return the outputs before sigmoid or softmax.
 
-        ``compiled=False`` asks for the NumPy definition even where the compiled
-        core is installed; the result is the same.
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            A frame, an array, or an :class:`newron.tables.EncodedTable`.
+        compiled : bool, default=True
+            Whether to use the compiled core where it is installed; the NumPy definition
+            has the same result.
+        n_threads : int, default=1
+            How many threads may be used.
+
+        Returns
+        -------
+        array of shape (n_rows, n_outputs)
         """
         return self.score_rows(self.read(X), compiled=compiled, n_threads=n_threads)
 
     def score_rows(
         self, rows: NDArray[Any], *, compiled: bool = True, n_threads: int = 1
     ) -> Floats:
-        """Give the scores of rows as :meth:`read` gives them."""
+        """Return the scores of encoded rows.
+
+        Parameters
+        ----------
+        rows : array of shape (n_rows, n_columns)
+            As :meth:`read` returns them.
+        compiled, n_threads
+            As in :meth:`scores`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_outputs)
+        """
         out = np.empty((len(rows), self.output.n_scores))
         evaluator = self._evaluator if compiled else None
         divisors = self.layers[-1].divisors
@@ -150,22 +173,51 @@ class Model(Readable):
         return out
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the class or the amount of each row."""
+        """Return the predicted class or regression target of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        array of shape (n_rows,), or (n_rows, n_targets) for several targets
+        """
         return self.output.predict(self.scores(X))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Give the probability of each class, of shape (rows, classes)."""
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
         if not isinstance(self.output, Classes):
-            raise ModelError("this model predicts amounts, not classes: use predict")
+            raise ModelError(
+                "expected a model of classes for predict_proba, got a regression: use predict"
+            )
         return self.output.predict_proba(self.scores(X))
 
     def read(self, X: Any, *, unknown: str = "missing") -> NDArray[Any]:
         """Turn a table into rows of numbers: codes of categories, NaN where missing.
 
-        Columns of a frame are matched by name. A category that training has not seen
-        counts as missing, with a warning, or raises with ``unknown="error"``. An
-        :class:`newron.tables.EncodedTable` of the same columns is returned as it is. A column
-        that was declared ``required`` must have a value in every row.
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+            Columns of a frame are matched by name. An :class:`newron.tables.EncodedTable` of
+            the same columns is returned as it is. A column that was declared ``required``
+            must have a value in every row.
+        unknown : {"missing", "error"}, default="missing"
+            Whether a category that training has not seen counts as missing, with a
+            warning, or raises.
+
+        Returns
+        -------
+        array of shape (n_rows, n_columns)
         """
         rows = self._read(X, unknown)
         for i, column in enumerate(self.schema.columns):
@@ -213,13 +265,29 @@ class Model(Readable):
     # ---- as a value ----
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the model as plain data: the content of its file."""
+        """Return the model as plain data: the content of its file.
+
+        Returns
+        -------
+        dict
+        """
         from newron.model.file import to_dict
 
         return to_dict(self)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model as JSON; the file appears whole or not at all."""
+        """Write the model as JSON; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that is there keeps its permissions.
+
+        Raises
+        ------
+        ModelFileError
+            If a name or label is no Unicode text.
+        """
         from newron.model.file import save
 
         save(self, path)
@@ -229,10 +297,11 @@ class Model(Readable):
         """Sixteen hexadecimal digits that name this model's content."""
         from newron.model.file import to_text
 
-        return hashlib.sha256(to_text(self).encode()).hexdigest()[:16]
+        content = to_text(self).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(content).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two models are the same, parameter by parameter."""
+        """Return whether two models are the same, parameter by parameter."""
         return self.fingerprint == other.fingerprint if isinstance(other, Model) else NotImplemented
 
     def __hash__(self) -> int:

@@ -61,10 +61,18 @@ class Layer:
     centre : float array of shape (n_neurons,), optional
         f(z - centre).
     missing : float array of shape (n_functions,), optional
-        h of a gap in the column; 0 by default.
+        h of a missing value in the column; 0 by default.
     levels : sequence of float arrays, optional
         For each function that reads categories, h of each of them; empty for
         functions of numbers.
+
+    Examples
+    --------
+    One neuron that adds 2 where the first column is at least 54:
+
+    >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.0]], alpha=[2.0])
+    >>> layer.n_factors, layer.replace(alpha=[3.0]).alpha.tolist()
+    (1, [3.0])
     """
 
     processing: str
@@ -238,7 +246,17 @@ class Layer:
         )
 
     def replace(self, **changes: Any) -> Layer:
-        """Give a copy with some fields changed."""
+        """Return a copy with some fields changed, as :func:`dataclasses.replace` does.
+
+        Parameters
+        ----------
+        **changes : any
+            New values of parameters of the class.
+
+        Returns
+        -------
+        Layer
+        """
         kept = {field.name: getattr(self, field.name) for field in fields(self)}
         return Layer(**{**kept, **changes})
 

@@ -1,4 +1,4 @@
-"""What the outputs of a network mean: classes or amounts."""
+"""What the outputs of a network mean: classes or regression targets."""
 
 from __future__ import annotations
 
@@ -24,6 +24,17 @@ class Classes:
 
     With two classes a score of at least 0 is the second one; with more, the
     highest score wins, the first of equals.
+
+    Parameters
+    ----------
+    labels : tuple of str, int, float or bool
+        The classes, in the order of the scores.
+
+    Examples
+    --------
+    >>> classes = Classes(("well", "ill"))
+    >>> classes.n_scores, classes.predict(np.array([[-1.0], [2.0]])).tolist()
+    (1, ['well', 'ill'])
     """
 
     labels: tuple[Label, ...]
@@ -54,17 +65,44 @@ class Classes:
         return labels
 
     def choose(self, scores: Floats) -> NDArray[np.intp]:
-        """Give the number of the class of each row."""
+        """Return the index of the predicted class of each row.
+
+        Parameters
+        ----------
+        scores : array of shape (n_rows, n_scores)
+
+        Returns
+        -------
+        int array of shape (n_rows,)
+        """
         if self.n_scores == 1:
             return (scores[:, 0] >= 0.0).astype(np.intp)
         return np.asarray(np.argmax(scores, axis=1), np.intp)
 
     def predict(self, scores: Floats) -> NDArray[Any]:
-        """Give the label of each row."""
+        """Return the predicted label of each row.
+
+        Parameters
+        ----------
+        scores : array of shape (n_rows, n_scores)
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
         return np.asarray(self.array[self.choose(scores)])
 
     def predict_proba(self, scores: Floats) -> Floats:
-        """Give the probability of each class, in the order of the labels."""
+        """Return the probability of each class, in the order of the labels.
+
+        Parameters
+        ----------
+        scores : array of shape (n_rows, n_scores)
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+        """
         if self.n_scores == 1:
             second = sigmoid(scores[:, 0])
             return np.stack([1.0 - second, second], axis=1)
@@ -73,7 +111,18 @@ class Classes:
 
 @dataclass(frozen=True)
 class Targets:
-    """Amounts: the scores themselves, one for each target."""
+    """Regression targets: the scores themselves, one for each target.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The names of the targets.
+
+    Examples
+    --------
+    >>> Targets(("price",)).predict(np.array([[1.5], [2.0]])).tolist()
+    [1.5, 2.0]
+    """
 
     names: tuple[str, ...]
 
@@ -88,7 +137,16 @@ class Targets:
         return len(self.names)
 
     def predict(self, scores: Floats) -> Floats:
-        """Give the amounts: of shape (rows,) for one target."""
+        """Return the predicted targets.
+
+        Parameters
+        ----------
+        scores : array of shape (n_rows, n_scores)
+
+        Returns
+        -------
+        array of shape (n_rows,) for one target, else (n_rows, n_targets)
+        """
         return scores[:, 0] if self.n_scores == 1 else scores
 
 

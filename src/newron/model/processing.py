@@ -18,7 +18,16 @@ _LARGEST = 1e100  # keeps unbounded functions finite, far beyond any use
 
 
 class Processing(ABC):
-    """One kind of processing function, h(x) with parameters w and b."""
+    """One kind of processing function, h(x) with parameters w and b.
+
+    ARCHITECTURE.md has the recipe for a new one.
+
+    Examples
+    --------
+    >>> step = get_processing("heaviside")
+    >>> step.value(np.array([[50.0], [60.0]]), np.array([[1.0]]), np.array([[54.0]])).tolist()
+    [[0.0], [1.0]]
+    """
 
     name: ClassVar[str]
     crisp: ClassVar[bool] = False
@@ -32,13 +41,31 @@ class Processing(ABC):
 
     @abstractmethod
     def value(self, x: Floats, w: Floats, b: Floats) -> Floats:
-        """Give h(x) for x of shape (rows, n) and w, b of shape (n, factors)."""
+        """Return h(x).
+
+        Parameters
+        ----------
+        x : array of shape (n_rows, n_functions)
+        w, b : arrays of shape (n_functions, n_factors)
+
+        Returns
+        -------
+        array of shape (n_rows, n_functions)
+        """
 
     def limits(self, w: Floats, b: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Give the least and the greatest value for x between low and high.
+        """Return the least and the greatest value for x between low and high.
 
-        All arguments have one row for each function; low and high have no
-        factor axis. The functions that are not bounded are monotone.
+        The functions that are not bounded are monotone.
+
+        Parameters
+        ----------
+        w, b : arrays of shape (n_functions, n_factors)
+        low, high : arrays of shape (n_functions,)
+
+        Returns
+        -------
+        tuple of two arrays of shape (n_functions,)
         """
         if self.bounded:
             return np.zeros(len(w)), np.ones(len(w))
@@ -47,33 +74,107 @@ class Processing(ABC):
 
 
 class OneFactor(Processing):
-    """A function of z = w (x - b)."""
+    """A function of z = w (x - b): a subclass has ``name`` and :meth:`shape`.
+
+    Examples
+    --------
+    >>> get_processing("relu").shape(np.array([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
 
     def value(self, x: Floats, w: Floats, b: Floats) -> Floats:
-        """Give h(x)."""
+        """Return h(x).
+
+        Parameters
+        ----------
+        x : array of shape (n_rows, n_functions)
+        w, b : arrays of shape (n_functions, 1)
+
+        Returns
+        -------
+        array of shape (n_rows, n_functions)
+        """
         return self.shape(w[:, 0] * (x - b[:, 0]))
 
     @abstractmethod
     def shape(self, z: Floats) -> Floats:
-        """Give h as a function of z."""
+        """Return h as a function of z.
+
+        Parameters
+        ----------
+        z : array
+
+        Returns
+        -------
+        array
+        """
 
 
 _REGISTRY: dict[str, Processing] = {}
 
 
 def register(cls: type[Processing]) -> type[Processing]:
-    """Make a processing function known by its name."""
+    """Make a processing function known by its name; a decorator of its class.
+
+    Parameters
+    ----------
+    cls : subclass of Processing
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> @register  # doctest: +SKIP
+    ... class Gauss(OneFactor):
+    ...     name = "gauss"
+    ...
+    ...     def shape(self, z):
+    ...         return np.exp(-z * z)
+    """
     _REGISTRY[cls.name] = cls()
     return cls
 
 
 def processing_names() -> tuple[str, ...]:
-    """Give the names of all processing functions."""
+    """Return the names of all processing functions.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> "heaviside" in processing_names()
+    True
+    """
     return tuple(_REGISTRY)
 
 
 def get_processing(name: str) -> Processing:
-    """Give the processing function of this name."""
+    """Return the processing function of a name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`processing_names`.
+
+    Returns
+    -------
+    Processing
+
+    Raises
+    ------
+    ModelError
+        If there is none of this name.
+
+    Examples
+    --------
+    >>> get_processing("heaviside").crisp
+    True
+    """
     try:
         return _REGISTRY[name]
     except (KeyError, TypeError):

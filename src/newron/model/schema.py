@@ -22,7 +22,14 @@ class RankScale:
     """A strictly increasing piecewise-linear map from a column to its ranks.
 
     Between the first and the last knot it interpolates; outside it goes on with
-    the average slope, so that every place on the column has one rank and back.
+    the average slope, so that every value of the column has one rank and back.
+
+    Parameters
+    ----------
+    knots : tuple of float
+        Values of the column, increasing.
+    ranks : tuple of float
+        The rank of each knot, increasing.
 
     Examples
     --------
@@ -63,13 +70,31 @@ class RankScale:
         return parts
 
     def rank(self, x: Floats) -> Floats:
-        """Map values of the column to ranks."""
+        """Return the ranks of values of the column.
+
+        Parameters
+        ----------
+        x : array
+
+        Returns
+        -------
+        array
+        """
         start, rank, slope = self.segments
         at = np.searchsorted(np.array(self.knots), x, side="right")
         return np.asarray(rank[at] + (x - start[at]) * slope[at])
 
     def value(self, rank: Floats) -> Floats:
-        """Map ranks back to values of the column."""
+        """Return the values of the column that have these ranks.
+
+        Parameters
+        ----------
+        rank : array
+
+        Returns
+        -------
+        array
+        """
         start, ranks, slope = self.segments
         at = np.searchsorted(np.array(self.ranks), rank, side="right")
         return np.asarray(start[at] + (rank - ranks[at]) / slope[at])
@@ -77,12 +102,36 @@ class RankScale:
 
 @dataclass(frozen=True)
 class Column:
-    """One input: its name, observed range and, where few integers, its values.
+    """One input: its name, its domain, and how it is shown.
 
     A column of categories has their labels; a row then holds the number of its
-    category, from 0 on. A gap is NaN in either kind; ``gaps`` tells whether the
-    training rows had some, and ``required`` that it was declared never to have any: a row
-    without a value is then an error.
+    category, from 0 on. A missing value is NaN in either kind.
+
+    Parameters
+    ----------
+    name : str
+    low, high : float
+        The observed range; of categories the first and the last number.
+    values : tuple of float, optional
+        All values that the column can have, where they are few.
+    rank_scale : RankScale, optional
+        The ranks of the training rows, where functions may read them.
+    categories : tuple of str, int, float or bool, optional
+        The labels of the categories; None for a column of numbers.
+    gaps : bool, default=False
+        Whether values were missing in training.
+    unit : str, optional
+        What to print after numbers.
+    required : bool, default=False
+        Whether the column was declared never to have a missing value: a row without one
+        is then an error.
+
+    Examples
+    --------
+    >>> Column("age", 29.0, 77.0, unit="years").n_categories
+    0
+    >>> Column("colour", 0.0, 1.0, categories=("blue", "red")).n_categories
+    2
     """
 
     name: str
@@ -129,7 +178,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns in the order in which a model reads them."""
+    """The columns in the order in which a model reads them.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        At least one; their names differ.
+
+    Examples
+    --------
+    >>> Schema((Column("age", 0.0, 99.0), Column("bmi", 10.0, 60.0))).names
+    ('age', 'bmi')
+    """
 
     columns: tuple[Column, ...]
 

@@ -42,6 +42,11 @@ class Progress:
     stage : str
         What the engine on bins is about, which has stages instead of epochs and no loss
         to report; empty for all other trainings.
+
+    Examples
+    --------
+    >>> Progress(step=5, max_steps=200, loss=0.61, best_loss=0.6).n_runs
+    1
     """
 
     step: int
@@ -77,28 +82,44 @@ class Callback:
     """
 
     def on_start(self) -> bool | None:
-        """Hear that the fit begins."""
+        """Run when the fit begins.
+
+        Returns
+        -------
+        bool or None
+            True ends the fit.
+        """
 
     def on_progress(self, progress: Progress) -> bool | None:
-        """Hear that a training went on; about ten times a second.
+        """Run when a training has advanced; about ten times a second.
 
         Parameters
         ----------
         progress : Progress
+
+        Returns
+        -------
+        bool or None
+            True ends the fit.
         """
 
     def on_candidate(self, name: str, loss: float) -> bool | None:
-        """Hear that a candidate was evaluated.
+        """Run when a candidate was evaluated.
 
         Parameters
         ----------
         name : str
         loss : float
             The mean loss on validation rows.
+
+        Returns
+        -------
+        bool or None
+            True ends the fit.
         """
 
     def on_end(self, model: Model | None) -> None:
-        """Hear that the fit is over, by itself or early.
+        """Run when the fit is over, by itself or early.
 
         Parameters
         ----------
