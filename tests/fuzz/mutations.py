@@ -88,7 +88,7 @@ def _change_node(parent: Any, key: Any, nodes: list[tuple[Any, Any]], rng: rando
     elif change == 4:
         other, there = rng.choice(nodes)
         parent[key] = copy.deepcopy(other[there])
-    elif isinstance(parent[key], int | float) and not isinstance(parent[key], bool):
+    elif isinstance(parent[key], int | float) and abs(parent[key]) < 1e300:
         parent[key] *= rng.choice([-1, 2, 1e10, 1e-10, 1e200])
     else:
         parent[key] = [parent[key]]

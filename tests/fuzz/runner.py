@@ -28,8 +28,11 @@ def fuzz(name: str, mutants: int, seed: int = 0) -> list[Finding]:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         while first < mutants:
+            (folder / "number").write_text("-1")
             done = _run_worker(name, seed, first, mutants, folder)
             number = int((folder / "number").read_text())
+            if number < first:
+                raise RuntimeError(f"mutant {first} of {name} could not be made:\n{done.stderr}")
             if number < mutants:  # it died on this one
                 reason = done.stderr.strip() or f"exit code {done.returncode}"
                 data = (folder / "current").read_bytes()
