@@ -301,17 +301,25 @@ class _Forms:
         assert not isinstance(found, bool)  # noqa: S101 - a form is not always the same
         return found
 
-    def list_columns(self, number: int) -> set[int]:
-        form = self.made[number]
-        own = {column for column, _ in form.vectors}
-        return own.union(*(self.list_columns(k) for k, _ in form.forms))
+    def list_columns(self, numbers: Iterable[int]) -> list[int]:
+        """Return the columns that some forms read."""
+        seen: set[int] = set()
+        stack = list(numbers)
+        while stack:
+            number = stack.pop()
+            if number not in seen:
+                seen.add(number)
+                stack += [k for k, _ in self.made[number].forms]
+        return sorted({column for number in seen for column, _ in self.made[number].vectors})
 
-    def holds(self, number: int, at: Mapping[int, int]) -> bool:
+    def holds(self, number: int, at: Mapping[int, int], known: dict[int, bool]) -> bool:
         """Tell whether a form holds, for the cells of its columns."""
-        form = self.made[number]
-        total = sum(v[at[c]] for c, v in form.vectors)
-        total += sum(n for k, n in form.forms if self.holds(k, at))
-        return total in form.allowed
+        if number not in known:
+            form = self.made[number]
+            total = sum(v[at[c]] for c, v in form.vectors)
+            total += sum(n for k, n in form.forms if self.holds(k, at, known))
+            known[number] = total in form.allowed
+        return known[number]
 
 
 def _turn(form: _Form) -> _Form:
@@ -468,7 +476,7 @@ class _Comparison:
             self._check_zero(a.times(ratio.numerator).minus(b.times(ratio.denominator)))
 
     def _check_zero(self, rest: _Sum) -> None:
-        columns = sorted(set().union(set(), *map(self.forms.list_columns, rest.forms)))
+        columns = self.forms.list_columns(rest.forms)
         shape = [range(len(self.forms.cells[c])) for c in columns]
         if math.prod(map(len, shape)) > _MAX_JOINT:
             raise CertificateError("the sums of network and rules could not be compared")
@@ -482,7 +490,9 @@ class _Comparison:
             cells = dict(zip(columns, at, strict=True))
             total = rest.constant + left
             total += sum(v[cells[c]] for c, v in rest.vectors.items() if c in cells)
-            total += sum(w for form, w in rest.forms.items() if self.forms.holds(form, cells))
+            known: dict[int, bool] = {}
+            held = [w for form, w in rest.forms.items() if self.forms.holds(form, cells, known)]
+            total += sum(held)
             if total:
                 raise CertificateError("network and rules add different points")
 
@@ -497,7 +507,8 @@ class _Comparison:
         ends = sides.follow(order, self.spend)
         self.spend(len(ends) * len(self.list_conditions()))
         for state in ends:
-            if network(state) != rules(state):
+            truths = sides.answer(state)
+            if network(state, truths) != rules(state, truths):
                 raise CertificateError("network and rules differ")
 
     def _watch_network(self, sides: _States) -> Any:
@@ -508,8 +519,8 @@ class _Comparison:
         except CertificateError:  # sums that are rounded: every function is followed
             watched = [[sides.watch(self.forms.read(c)) for c, _ in p] for p in last.parts]
 
-        def score(state: Vector) -> Any:
-            scores = last.score([[truth(state) for truth in row] for row in watched])
+        def score(_: Vector, truths: list[bool]) -> Any:
+            scores = last.score([[_look_up(truths, at) for at in row] for row in watched])
             return scores if labels is None else self.network.decide(scores)
 
         return score
@@ -520,28 +531,33 @@ class _Comparison:
             return self._watch_sums(sides, self.sum_rules(shared), shared)
         watched = [(sides.watch(self.forms.read(c)), k) for c, k in self.rules.branches]
         default = self.rules.default
-        return lambda state: next((k for truth, k in watched if truth(state)), default)
+        return lambda _, truths: next((k for at, k in watched if _look_up(truths, at)), default)
 
     def _watch_sums(self, sides: _States, sums: Sequence[_Sum], shared: int) -> Any:
         if self.network.labels is None:
-            totals = [sides.watch_total(part) for part in sums]
-            return lambda state: [float(Fraction(t(state), shared)) for t in totals]
+            totals = [sides.watch_sum(part, sign=False) for part in sums]
+            return lambda *at: [float(Fraction(total(*at), shared)) for total in totals]
         if len(sums) == 1:
-            second = sides.watch_sign(sums[0])
-            return lambda state: int(second(state))
+            second = sides.watch_sum(sums[0], sign=True)
+            return lambda *at: int(second(*at) >= 0)
         n = len(sums)
-        beats = {
-            (i, k): sides.watch_sign(sums[i].minus(sums[k])) for i, k in combinations(range(n), 2)
+        ahead = {
+            (i, k): sides.watch_sum(sums[i].minus(sums[k]), sign=True)
+            for i, k in combinations(range(n), 2)
         }
 
-        def decide(state: Vector) -> int:
+        def decide(*at: Any) -> int:
             best = 0
             for k in range(1, n):
-                if not beats[best, k](state):
+                if ahead[best, k](*at) < 0:
                     best = k
             return best
 
         return decide
+
+
+def _look_up(truths: list[bool], at: int | bool) -> bool:
+    return at if isinstance(at, bool) else truths[at]
 
 
 def _find_ratio(a: _Sum, b: _Sum) -> Fraction | None:
@@ -574,6 +590,8 @@ class _States:
         self.vectors: list[tuple[tuple[int, Vector], ...]] = []
         self.cuts: list[set[int] | None] = []  # where it matters; None for everywhere
         self.places: dict[Any, int] = {}
+        self.asked: dict[int, int] = {}  # forms, and where their truth stands
+        self.questions: list[tuple[int, list[tuple[int, int]], frozenset[int]]] = []
         self.decided = 0  # added to a sum that has reached one of its regions for good
 
     def _place(
@@ -592,30 +610,37 @@ class _States:
             known.update(cuts)
         return at
 
-    def watch(self, form: bool | int) -> Any:
-        """Return a question: whether a form holds in a state."""
+    def watch(self, form: bool | int) -> int | bool:
+        """Return where the truth of a form will stand."""
         if isinstance(form, bool):
-            return lambda _: form
-        found = self.forms.made[form]
-        allowed = set(found.allowed)
-        inner = [(self.watch(k), n) for k, n in found.forms]
-        spread = sum(n for _, n in found.forms)
-        edges = {k for a in allowed for k in (a, a + 1)}
-        at = self._place(found.vectors, {k - s for k in edges for s in range(spread + 1)})
-        return lambda state: state[at] + sum(n for q, n in inner if q(state)) in allowed
+            return form
+        if form not in self.asked:
+            found = self.forms.made[form]
+            inner = [(self._watch_form(k), n) for k, n in found.forms]
+            spread = sum(n for _, n in found.forms)
+            edges = {k for a in found.allowed for k in (a, a + 1)}
+            at = self._place(found.vectors, {k - s for k in edges for s in range(spread + 1)})
+            self.asked[form] = len(self.questions)
+            self.questions.append((at, inner, frozenset(found.allowed)))
+        return self.asked[form]
 
-    def watch_sign(self, part: _Sum) -> Any:
-        """Return a question: whether a sum is at least 0 in a state."""
-        inner = [(self.watch(form), weight) for form, weight in part.forms.items()]
-        cuts = _list_thresholds(part.constant, [w for _, w in inner])
-        at = self._place(part.vectors.items(), cuts)
-        return lambda state: state[at] + part.constant + sum(w for q, w in inner if q(state)) >= 0
+    def _watch_form(self, form: int) -> int:
+        self.watch(form)
+        return self.asked[form]
 
-    def watch_total(self, part: _Sum) -> Any:
-        """Return a question: how much a sum is in a state."""
-        inner = [(self.watch(form), weight) for form, weight in part.forms.items()]
-        at = self._place(part.vectors.items(), None)
-        return lambda state: state[at] + part.constant + sum(w for q, w in inner if q(state))
+    def answer(self, state: Vector) -> list[bool]:
+        """Return the truth of all forms that are watched."""
+        truths: list[bool] = []
+        for at, inner, allowed in self.questions:
+            truths.append(state[at] + sum(n for k, n in inner if truths[k]) in allowed)
+        return truths
+
+    def watch_sum(self, part: _Sum, *, sign: bool) -> Any:
+        """Return what a sum is in a state; with ``sign`` only whether it is at least 0 counts."""
+        inner = [(self._watch_form(form), weight) for form, weight in part.forms.items()]
+        cuts = _list_thresholds(part.constant, [w for _, w in inner]) if sign else None
+        at, constant = self._place(part.vectors.items(), cuts), part.constant
+        return lambda state, truths: state[at] + constant + sum(w for k, w in inner if truths[k])
 
     def follow(self, order: Sequence[int], spend: Any) -> set[Vector]:
         """Return all states at the end, with sums that are decided put back into their region."""

@@ -40,6 +40,8 @@ _OPEN = re.compile(
     r"between \d+ and \d+) of)$"
 )
 _MAX_DEPTH = 100
+_MAX_SIZE = 100_000
+_MAX_LINE, _MAX_TEXT = 1_000_000, 10_000_000
 _MAX_DIGITS = 400
 _MISSING = "Missing values count as:"
 
@@ -61,6 +63,8 @@ def read_rules(text: str, network: Network) -> Rules:
 
 def _fold(text: str) -> list[str]:
     """Return lines without notes, where deeper lines stand in brackets behind their head."""
+    if len(text) > _MAX_TEXT or max(map(len, text.split("\n"))) > _MAX_LINE:
+        raise CertificateError("expected a shorter text")
     out: list[str] = []
     open_: list[tuple[int, bool]] = []  # the depths of open brackets; whether something is in
     for line in text.split("\n"):
@@ -87,7 +91,7 @@ def _fold(text: str) -> list[str]:
 class _Reader:
     def __init__(self, network: Network, lines: list[str]) -> None:
         self.network, self.lines = network, lines
-        self.line, self.at, self.depth = "", 0, 0
+        self.line, self.at, self.depth, self.size = "", 0, 0, 0
         self.names = _spell([column.name for column in network.columns], names=True)
         self.groups: dict[str, tuple[Condition, ...]] = {}
         self.absent: dict[int, float] = {}
@@ -138,8 +142,8 @@ class _Reader:
         found = self.match(_NUMBER)
         if not found or len(found[0]) > _MAX_DIGITS:
             raise self.fail("a number")
-        exponent = re.search(r"[eE]([+\-]?\d+)", found[0])
-        if exponent and abs(int(exponent[1])) > _MAX_DIGITS:
+        exponent = re.search(r"[eE][+\-]?0*(\d+)", found[0])
+        if exponent and (len(exponent[1]) > 3 or int(exponent[1]) > _MAX_DIGITS):
             raise self.fail("a number")
         try:
             return Fraction(found[0].replace("−", "-"))
@@ -291,8 +295,9 @@ class _Reader:
 
     def one(self, before: Condition | None) -> Condition:
         self.depth += 1
-        if self.depth > _MAX_DEPTH:
-            raise self.fail("fewer brackets")
+        self.size += 1
+        if self.depth > _MAX_DEPTH or self.size > _MAX_SIZE:
+            raise self.fail("fewer conditions or brackets")
         try:
             return self._one(before)
         finally:
@@ -315,6 +320,8 @@ class _Reader:
         return self.literal(before.column if isinstance(before, Test) else None)
 
     def _counted(self, head: re.Match[str]) -> Condition:
+        if len(head[0]) > 50:
+            raise self.fail("a number of few digits")
         parts = self.members()
         n = len(parts)
         if head["word"]:

@@ -37,6 +37,11 @@ _BLOCK_HEAD = re.compile(
     r"(?:^Let [A-Z]{1,2} be|\b(?:all|any|none|exactly \d+|at least \d+|at most \d+|"
     r"between \d+ and \d+) of)$"
 )
+_MAX_LINE = 1_000_000  # characters of a line, with its indented block
+_MAX_TEXT = 10 * _MAX_LINE
+_MAX_DEPTH = 100  # brackets, blocks and groups inside each other
+_MAX_SIZE = 100_000  # conditions, once groups are written out
+_MAX_DIGITS = 400  # of a number
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -155,6 +160,8 @@ class _Reader:
         ]
         self.names = sorted(names, key=lambda item: -len(item[0]))
         self.number = 0
+        self.depth = self.reached = self.size = 0
+        self.sizes: dict[str, tuple[int, int]] = {}  # of groups: conditions, depth
         self.text = ""
         self.at = 0
 
@@ -169,7 +176,7 @@ class _Reader:
                 k = self._read_line(document, lines, k)
             except InputError as error:
                 where = f"rules, line {self.number}"
-                raise InputError(f"{where}: {error}; got {self.text!r}") from None
+                raise InputError(f"{where}: {error}; got {_shorten(self.text)!r}") from None
         return document
 
     def _read_line(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
@@ -232,7 +239,9 @@ class _Reader:
             raise InputError("expected a name of one or two capital letters")
         self.at = found.end()
         self._take("be")
+        before, self.reached = self.size, 0
         self.groups[found[1]] = self._read_members()
+        self.sizes[found[1]] = self.size - before, self.reached
         self._end()
 
     def _read_branch(self) -> tuple[Parsed, int]:
@@ -288,7 +297,9 @@ class _Reader:
     def _start(self, lines: list[tuple[int, str]], k: int) -> None:
         """Begin to read a line; an empty one where there is none."""
         number, text = lines[k] if k < len(lines) else (self.number + 1, "")
-        self.number, self.text, self.at = number, text, 0
+        self.number, self.text, self.at, self.depth, self.reached = number, text, 0, 0, 0
+        if len(text) > _MAX_LINE:
+            raise InputError(f"expected a line of at most {_MAX_LINE} characters")
 
     def _read_class(self) -> int:
         if not isinstance(self.output, Classes):
@@ -326,6 +337,13 @@ class _Reader:
         return parts[0] if len(parts) == 1 else (len(parts), len(parts), tuple(parts))
 
     def _read_one(self, before: Parsed | None = None) -> Parsed:
+        self.depth += 1
+        self._grow(1)
+        part = self._read_part(before)
+        self.depth -= 1
+        return part
+
+    def _read_part(self, before: Parsed | None) -> Parsed:
         self._blank()
         for word, value in (("always", True), ("never", False)):
             if self._skip(word):
@@ -356,7 +374,17 @@ class _Reader:
         if not found or found[1] not in self.groups:
             raise InputError("expected conditions in [ ] or the name of a group")
         self.at = found.end()
+        self._grow(*self.sizes[found[1]])
         return self.groups[found[1]]
+
+    def _grow(self, size: int, depth: int = 0) -> None:
+        """Count conditions and their depth, with those of named groups."""
+        self.size += size
+        self.reached = max(self.reached, self.depth + depth)
+        if self.reached > _MAX_DEPTH:
+            raise InputError(f"expected at most {_MAX_DEPTH} brackets and groups inside each other")
+        if self.size > _MAX_SIZE:
+            raise InputError(f"expected at most {_MAX_SIZE} conditions, groups written out")
 
     # ---- literals ----
 
@@ -457,6 +485,8 @@ class _Reader:
             raise InputError("expected a number")
         self.at = found.end()
         try:
+            if len(found[0]) > _MAX_DIGITS or _find_exponent(found[0]) > _MAX_DIGITS:
+                raise InputError(f"expected a number of at most {_MAX_DIGITS} digits")
             return Fraction(found[0].replace("−", "-"))
         except ZeroDivisionError:
             raise InputError(f"expected a number, got {found[0]}") from None
@@ -497,7 +527,7 @@ class _Reader:
     def _end(self) -> None:
         self._blank()
         if self.at < len(self.text):
-            raise InputError(f"expected the end of the line at {self.text[self.at :]!r}")
+            raise InputError(f"expected the end of the line at {_shorten(self.text[self.at :])!r}")
 
 
 def _goes_on(character: str) -> bool:
@@ -506,20 +536,26 @@ def _goes_on(character: str) -> bool:
 
 def _fold_blocks(text: str) -> list[tuple[int, str]]:
     """Turn indented blocks into lists in brackets; drop notes and empty lines."""
+    if len(text) > _MAX_TEXT:
+        raise InputError(f"rules: expected a text of at most {_MAX_TEXT} characters")
     rows: list[tuple[int, int, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
+        if len(line) > _MAX_LINE:
+            raise InputError(f"rules, line {number}: expected at most {_MAX_LINE} characters")
         kept = _cut_note(line).rstrip()
         if kept.strip():
             rows.append((number, len(kept) - len(kept.lstrip()), kept.strip()))
 
-    def fold(k: int) -> tuple[str, int]:
-        _, depth, line = rows[k]
+    def fold(k: int, level: int) -> tuple[str, int]:
+        number, depth, line = rows[k]
+        if level > _MAX_DEPTH:
+            raise InputError(f"rules, line {number}: expected at most {_MAX_DEPTH} blocks")
         k += 1
         if not _BLOCK_HEAD.search(line):
             return line, k
         parts: list[str] = []
         while k < len(rows) and rows[k][1] > depth:
-            part, k = fold(k)
+            part, k = fold(k, level + 1)
             parts.append(part)
         return f"{line} [{'; '.join(parts)}]", k
 
@@ -527,9 +563,20 @@ def _fold_blocks(text: str) -> list[tuple[int, str]]:
     k = 0
     while k < len(rows):
         number = rows[k][0]
-        line, k = fold(k)
+        line, k = fold(k, 0)
         out.append((number, line))
     return out
+
+
+def _shorten(text: str) -> str:
+    """Return the beginning of a text, for a message."""
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _find_exponent(number: str) -> int:
+    """Return the size of the exponent of a number that is written with one."""
+    digits = re.split("[eE]", number)[-1].strip("+-").split("/")[0] if "e" in number.lower() else ""
+    return _MAX_DIGITS + 1 if len(digits) > 9 else int(digits or 0)
 
 
 def _cut_note(line: str) -> str:
@@ -546,6 +593,8 @@ def _spell(printed: str, label: Label) -> set[str]:
 
 
 def _make_count(found: re.Match[str], members: tuple[Parsed, ...]) -> Parsed:
+    if len(found[0]) > 50:
+        raise InputError("expected a number of conditions of few digits")
     word, exactly, least, most, low, high = found.groups()
     n = len(members)
     if word:
