@@ -17,6 +17,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 __all__ = [
     "MINUS",
@@ -402,6 +403,7 @@ def list_some(words: Sequence[str], limit: int) -> str:
 # ---- labels and names ----
 
 
+@lru_cache(maxsize=20_000)
 def quote(name: str, *, value: bool = False) -> str:
     """Return a name so that the grammar of rules can read it again.
 

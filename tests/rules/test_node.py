@@ -7,7 +7,8 @@ import pytest
 
 from newron.model import Column
 from newron.rules.axis import Axis
-from newron.rules.node import Algebra, CellRows, Const, Count, Literal, count_literals, regrid
+from newron.rules.budget import Budget
+from newron.rules.node import Algebra, CellRows, Const, Count, Literal, count_literals
 from newron.rules.table import Levels, find_reachable, make_cards, make_flat_cards, sweep
 
 COLUMNS = (
@@ -72,18 +73,6 @@ def test_simple_forms():
     assert algebra.any_of([]) == Const(False)
 
 
-def test_finer_axes_do_not_change_a_node():
-    node = Count(1, 1, (Literal(0, 0b010), Count(0, 0, (Literal(0, 0b100),))))
-    finer = (Axis(Column("x", 0.0, 2.0), (0.5, 1.0, 1.5, 2.0)),)
-    moved = regrid(node, {0: [0b00011, 0b01100, 0b10000]})
-    x = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
-    before = CellRows(COLUMNS[:1], COLUMNS[0].locate(x)[:, None]).holds(node)
-    assert np.array_equal(CellRows(finer, finer[0].locate(x)[:, None]).holds(moved), before)
-
-
-# ---- tables of levels ----
-
-
 def draw_groups(rng):
     """Draw conditions on groups of literals and on columns."""
     groups = [
@@ -120,7 +109,7 @@ def test_reachable_levels_are_those_of_inputs(seed, make):
     nodes = draw_groups(np.random.default_rng(seed))
     cards = make(COLUMNS, nodes)
     levels = find_levels(cards, nodes)
-    reached = find_reachable(COLUMNS, cards, 60.0)
+    reached = find_reachable(COLUMNS, cards, Budget(60.0))
     wanted = np.zeros_like(reached)
     wanted[tuple(levels.T)] = True
     assert np.array_equal(reached, wanted)
@@ -135,7 +124,7 @@ def test_reachable_levels_are_those_of_inputs(seed, make):
 def test_states_are_traced_to_an_input(seed):
     nodes = draw_groups(np.random.default_rng(seed))
     cards = make_cards(COLUMNS, nodes)
-    swept = sweep(COLUMNS, cards, 10_000, 60.0)
+    swept = sweep(COLUMNS, cards, 10_000, Budget(60.0))
     by_input = {
         tuple(cell): tuple(row) for cell, row in zip(CELLS, find_levels(cards, nodes), strict=True)
     }
@@ -145,4 +134,4 @@ def test_states_are_traced_to_an_input(seed):
 
 def test_a_sweep_gives_up():
     cards = make_cards(COLUMNS, draw_groups(np.random.default_rng(0)))
-    assert sweep(COLUMNS, cards, 1, 60.0) is None
+    assert sweep(COLUMNS, cards, 1, Budget(60.0)) is None

@@ -268,8 +268,9 @@ class _Forms:
         self, vectors: Mapping[int, Vector], forms: Mapping[int, int], allowed: Iterable[int]
     ) -> bool | int:
         """Return the number of a form, or its truth where it is always the same."""
-        shift = sum(min(v) for v in vectors.values())
-        lowered = {c: tuple(x - min(v) for x in v) for c, v in vectors.items()}
+        lowest = {c: min(v) for c, v in vectors.items()}
+        shift = sum(lowest.values())
+        lowered = {c: tuple(x - lowest[c] for x in v) for c, v in vectors.items()}
         kept = tuple(sorted((c, v) for c, v in lowered.items() if any(v)))
         most = sum(max(v) for _, v in kept) + sum(forms.values())
         inside = tuple(sorted(k - shift for k in allowed if 0 <= k - shift <= most))
@@ -326,8 +327,13 @@ def _turn(form: _Form) -> _Form:
     """Return a form that counts opposites: at most 2 of, for at least 3 of the others."""
     if form.forms:
         return form
-    turned = tuple((c, tuple(max(v) - x for x in v)) for c, v in form.vectors)
+    turned = tuple((c, _turn_vector(v)) for c, v in form.vectors)
     return _Form(turned, (), tuple(sorted(form.most - k for k in form.allowed)))
+
+
+def _turn_vector(vector: Vector) -> Vector:
+    highest = max(vector)
+    return tuple(highest - x for x in vector)
 
 
 # ---- the comparison ----

@@ -92,7 +92,8 @@ class _Reader:
     def __init__(self, network: Network, lines: list[str]) -> None:
         self.network, self.lines = network, lines
         self.line, self.at, self.depth, self.size = "", 0, 0, 0
-        self.names = _spell([column.name for column in network.columns], names=True)
+        self.names = [column.name for column in network.columns]
+        self.spelled: dict[int, tuple[Any, dict[str, int], list[int]]] = {}
         self.groups: dict[str, tuple[Condition, ...]] = {}
         self.absent: dict[int, float] = {}
 
@@ -135,8 +136,17 @@ class _Reader:
         if self.at < len(self.line):
             raise self.fail("the end of the line")
 
-    def choose(self, spellings: Sequence[tuple[str, int]]) -> int | None:
-        return next((k for text, k in spellings if self.skip(text)), None)
+    def choose(self, labels: Sequence[Any], *, names: bool = False) -> int | None:
+        """Read the longest label or name that stands here."""
+        key = id(labels)
+        if key not in self.spelled:
+            found = dict(_spell(labels, names=names))
+            lengths = sorted(set(map(len, found)), reverse=True)
+            self.spelled[key] = labels, found, lengths
+        _, known, lengths = self.spelled[key]
+        self.blank()
+        texts = (self.line[self.at : self.at + length] for length in lengths)
+        return next((known[text] for text in texts if text in known and self.skip(text)), None)
 
     def number(self) -> Fraction:
         found = self.match(_NUMBER)
@@ -163,14 +173,14 @@ class _Reader:
         return _SIGNS[found[0]]
 
     def name(self) -> int:
-        found = self.choose(self.names)
+        found = self.choose(self.names, names=True)
         if found is None:
             raise self.fail("the name of a column")
         return found
 
     def outcome(self) -> int:
         self.skip("class ")
-        found = self.choose(_spell(self.network.labels or ()))
+        found = self.choose(self.network.labels or ())
         if found is None:
             raise self.fail("a class")
         return found
@@ -244,7 +254,7 @@ class _Reader:
         for k, label in enumerate(shown):
             if k:
                 self.take(",")
-            if self.choose(_spell([label])) is None:
+            if self.choose((label,)) is None:
                 raise self.fail(repr(label))
         return True
 
@@ -399,7 +409,7 @@ class _Reader:
         return Test(i, numbers, lambda x: missing if x is None else holds(x))
 
     def category(self, column: Column) -> float:
-        found = self.choose(_spell(column.labels or ()))
+        found = self.choose(column.labels or ())
         if found is None:
             raise self.fail("a category")
         return float(found)
@@ -416,7 +426,7 @@ def _count(low: int, high: int, parts: Sequence[Condition]) -> Condition:
 
 
 def _spell(labels: Sequence[Any], *, names: bool = False) -> list[tuple[str, int]]:
-    """Return how labels or names may be written, the longest first."""
+    """Return how labels or names may be written."""
     out: list[tuple[str, int]] = []
     for k, label in enumerate(labels):
         if isinstance(label, str):
@@ -425,7 +435,7 @@ def _spell(labels: Sequence[Any], *, names: bool = False) -> list[tuple[str, int
                 out.append((label, k))
         else:
             out += [(text, k) for text in _spell_number(label)]
-    return sorted(out, key=lambda item: -len(item[0]))
+    return out
 
 
 def _spell_number(label: Any) -> set[str]:

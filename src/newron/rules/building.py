@@ -89,6 +89,7 @@ class _Builder:
         self.schema = schema
         self.axes = axes
         self.neurons = _Neurons()
+        self.members: dict[Count, tuple[list[Edge], int]] = {}
 
     def make_layers(self, terms: Sequence[Term], constants: Sequence[Fraction]) -> list[Layer]:
         for term in terms:
@@ -123,6 +124,11 @@ class _Builder:
 
     def _list_members(self, group: Count) -> tuple[list[Edge], int]:
         """Return the functions that a group's neuron adds, and how much too many they count."""
+        if group not in self.members:
+            self.members[group] = self._make_members(group)
+        return self.members[group]
+
+    def _make_members(self, group: Count) -> tuple[list[Edge], int]:
         steps: list[Edge] = []
         surplus = 0
         for child in group.children:

@@ -8,7 +8,6 @@ over all boxes that cannot grow (scipy.optimize.milp), or greedily where there a
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from newron.model.condition import find_runs
 from newron.rules.body import Body, Branch, DecisionList, Points
+from newron.rules.budget import Budget
 from newron.rules.circuit import Term
 from newron.rules.node import Algebra, Node, count_literals
 from newron.rules.table import Card, LevelTable
@@ -46,14 +46,14 @@ class Candidate:
 
 
 def list_candidates(
-    table: LevelTable, algebra: Algebra, n_classes: int, seconds: float
+    table: LevelTable, algebra: Algebra, n_classes: int, budget: Budget
 ) -> Iterator[Candidate]:
     """Return rules for the table in every form that it has, but counts."""
     if n_classes == 2:
-        yield from _list_points(table, algebra, seconds)
+        yield from _list_points(table, algebra, budget.split(4))
         for outcome in (1, 0):
-            yield from _cover_class(table, algebra, outcome, seconds)
-    listed = _make_list(table, algebra, seconds)
+            yield from _cover_class(table, algebra, outcome, budget.split(3))
+    listed = _make_list(table, algebra, budget.split(2))
     if listed is not None:
         yield listed
 
@@ -124,13 +124,13 @@ def _make_box(
 
 
 def _cover_class(
-    table: LevelTable, algebra: Algebra, outcome: int, seconds: float
+    table: LevelTable, algebra: Algebra, outcome: int, budget: Budget
 ) -> Iterator[Candidate]:
     """Return if/then rules that say one class; none where they would be too many."""
     inside = table.classes == outcome
     outside = (table.classes != outcome) & (table.classes >= 0)
     families = _make_families(table)
-    boxes, minimal = _find_cover(table, families, inside, outside, seconds)
+    boxes, minimal = _find_cover(table, families, inside, outside, budget)
     if boxes is None:
         return
     nodes = [_make_box(table, algebra, families, at) for at in boxes]
@@ -144,7 +144,7 @@ def _find_cover(
     families: Sequence[Family],
     inside: NDArray[np.bool_],
     outside: NDArray[np.bool_],
-    seconds: float,
+    budget: Budget,
 ) -> tuple[list[tuple[int, ...]] | None, bool]:
     """Return boxes that hold all that is inside and nothing outside, at the least price."""
     if not inside.any():
@@ -152,16 +152,16 @@ def _find_cover(
     if math.prod(map(len, families)) <= _MAX_BOXES:
         largest = _find_largest(families, outside)
         entries = np.argwhere(inside)
-        if len(largest) * len(entries) <= _MAX_PAIRS:
+        if len(largest) * len(entries) <= min(_MAX_PAIRS, budget.left // 4):
             covers = np.ones((len(largest), len(entries)), bool)
             for a, family in enumerate(families):
                 covers &= family[largest[:, a]][:, entries[:, a]]
             useful = covers.any(axis=1)
             largest, covers = largest[useful], np.unique(covers[useful], axis=1)
             price = _price_boxes(table, families)[tuple(largest.T)]
-            chosen, minimal = _cover_cheaply(covers, price, seconds)
+            chosen, minimal = _cover_cheaply(covers, price, budget)
             return [tuple(largest[k].tolist()) for k in chosen], minimal
-    return _cover_greedily(table, families, inside, outside, seconds), False
+    return _cover_greedily(table, families, inside, outside, budget), False
 
 
 def _find_largest(families: Sequence[Family], outside: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -179,7 +179,7 @@ def _find_largest(families: Sequence[Family], outside: NDArray[np.bool_]) -> NDA
 
 
 def _cover_cheaply(
-    covers: NDArray[np.bool_], price: NDArray[np.float64], seconds: float
+    covers: NDArray[np.bool_], price: NDArray[np.float64], budget: Budget
 ) -> tuple[list[int], bool]:
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_matrix
@@ -189,7 +189,7 @@ def _cover_cheaply(
         constraints=LinearConstraint(csr_matrix(covers.T.astype(float)), lb=1.0),
         integrality=np.ones(len(price)),
         bounds=Bounds(0.0, 1.0),
-        options={"time_limit": seconds},
+        options=_limit(budget, int(covers.sum())),
     )
     if found.x is not None:
         return np.flatnonzero(found.x > 0.5).tolist(), found.status == 0
@@ -202,23 +202,27 @@ def _cover_cheaply(
     return chosen, False
 
 
+def _limit(budget: Budget, size: int) -> dict[str, float]:
+    """Return how many nodes a solver may visit, for so many numbers that are not zero."""
+    return {"node_limit": max(budget.left // (5 * size + 5_000), 1), "time_limit": budget.safety}
+
+
 def _cover_greedily(
     table: LevelTable,
     families: Sequence[Family],
     inside: NDArray[np.bool_],
     outside: NDArray[np.bool_],
-    seconds: float,
+    budget: Budget,
 ) -> list[tuple[int, ...]] | None:
     """Take an entry, grow its box card by card, the dearest first; until all are covered.
 
     None if that takes too many boxes to be worth telling, or too long.
     """
-    end = time.monotonic() + seconds
     left = inside.copy()
     axes = sorted(range(inside.ndim), key=lambda a: -table.cards[a].cost)
     boxes: list[tuple[int, ...]] = []
     while left.any():
-        if len(boxes) > _MAX_KEPT or time.monotonic() > end:
+        if len(boxes) > _MAX_KEPT or not budget.spend(inside.size * sum(map(len, families))):
             return None
         entry = np.unravel_index(int(np.argmax(left)), left.shape)
         sets = [np.eye(n, dtype=bool)[level] for n, level in zip(left.shape, entry, strict=True)]
@@ -245,12 +249,11 @@ def _place(family: Family, row: NDArray[np.bool_]) -> int:
 # ---- an ordered list ----
 
 
-def _make_list(table: LevelTable, algebra: Algebra, seconds: float) -> Candidate | None:
+def _make_list(table: LevelTable, algebra: Algebra, budget: Budget) -> Candidate | None:
     """Take the box that decides most entries for its price, again and again.
 
     None if that takes too many boxes to be worth telling, or too long.
     """
-    end = time.monotonic() + seconds
     families = _make_families(table)
     if math.prod(map(len, families)) > _MAX_BOXES:
         return None
@@ -261,7 +264,7 @@ def _make_list(table: LevelTable, algebra: Algebra, seconds: float) -> Candidate
         present = [int(c) for c in np.unique(classes) if c >= 0]
         if len(present) <= 1:
             break
-        if len(branches) > _MAX_KEPT or time.monotonic() > end:
+        if len(branches) > _MAX_KEPT or not budget.spend(4 * price.size * price.ndim):
             return None
         sums = {c: _sum_boxes(classes == c, families) for c in present}
         total = sum(sums.values())
@@ -325,7 +328,7 @@ def _find_turned(grid: NDArray[np.int16]) -> NDArray[np.bool_] | None:
 # ---- points ----
 
 
-def _list_points(table: LevelTable, algebra: Algebra, seconds: float) -> Iterator[Candidate]:
+def _list_points(table: LevelTable, algebra: Algebra, budget: Budget) -> Iterator[Candidate]:
     """Return small whole points whose sum decides, on as few literals as possible."""
     entries = np.argwhere(table.classes >= 0)
     steps = [
@@ -338,7 +341,7 @@ def _list_points(table: LevelTable, algebra: Algebra, seconds: float) -> Iterato
     holds = np.stack([np.isin(entries[:, a], levels) for a, levels in steps], axis=1)
     yes = table.classes[tuple(entries.T)] == 1
     price = [float(table.cards[a].cost) for a, _ in steps]
-    solved = _solve_points(holds, yes, price, seconds)
+    solved = _solve_points(holds, yes, price, budget)
     if solved is None:
         return
     points, threshold, minimal = solved
@@ -358,7 +361,7 @@ def _list_steps(card: Card, n: int) -> list[list[int]]:
 
 
 def _solve_points(
-    holds: NDArray[np.bool_], yes: NDArray[np.bool_], price: Sequence[float], seconds: float
+    holds: NDArray[np.bool_], yes: NDArray[np.bool_], price: Sequence[float], budget: Budget
 ) -> tuple[list[int], int, bool] | None:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -379,7 +382,7 @@ def _solve_points(
             np.concatenate([np.zeros(3 * n), [-most * n]]),
             np.concatenate([np.full(2 * n, most), np.ones(n), [most * n]]),
         ),
-        options={"time_limit": seconds},
+        options=_limit(budget, 4 * holds.size),
     )
     if found.x is None:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -22,6 +21,7 @@ from newron.rules.body import (
     drop_dead,
     measure_length,
 )
+from newron.rules.budget import Budget
 from newron.rules.circuit import Circuit, read_circuit
 from newron.rules.cover import Candidate, list_candidates, list_counts
 from newron.rules.node import Algebra, Node, count_literals
@@ -53,7 +53,8 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
     form : {"shortest", "rules", "points"}
         If/then rules, points that are added up, or whichever is shorter.
     seconds : float
-        How long to look for shorter rules.
+        How long to look for shorter rules: so much work at a fixed rate, so that the
+        result does not depend on the clock.
 
     Returns
     -------
@@ -135,7 +136,7 @@ def _list_shorter(
     """Return rules from the tables behind the network."""
     assert isinstance(model.output, Classes)  # noqa: S101 - checked by the caller
     algebra = Algebra(circuit.axes)
-    end = time.monotonic() + seconds
+    budget = Budget(seconds)
     n_classes = len(model.output.labels)
     counted = _make_count(points, algebra, n_classes)
     if counted is not None:
@@ -146,17 +147,15 @@ def _list_shorter(
     if flat == attempts[0][0] or not circuit.exact:
         del attempts[0]
     for cards, limit in attempts:
-        left = max(end - time.monotonic(), 0.5)
-        table = make_table(circuit, cards, model, limit, left / 2)
+        table = make_table(circuit, cards, model, limit, budget.split(2))
         if table is None:
             continue
-        small = merge_levels(table)
+        small = merge_levels(table, budget.split(4))
         counts = list(list_counts(small, algebra)) if n_classes == 2 else []
         yield from counts
         if any(_is_shortest(one, small) for one in counts):
             return
-        left = max(end - time.monotonic(), 0.5)
-        for candidate in list_candidates(small, algebra, n_classes, left / 4):
+        for candidate in list_candidates(small, algebra, n_classes, budget):
             body = drop_dead(algebra, candidate.body, model.output)
             if isinstance(body, DecisionList) and measure_length(body) > _LONGEST:
                 continue

@@ -7,8 +7,8 @@ chooses the word. ``Algebra`` makes nodes in their simplest form.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +29,6 @@ __all__ = [
     "count_literals",
     "list_literals",
     "read_columns",
-    "regrid",
 ]
 
 Bools = NDArray[np.bool_]
@@ -110,6 +109,7 @@ class Algebra:
     """Makes nodes over some axes, in their simplest form."""
 
     axes: tuple[Axis, ...]
+    _simple: dict[Node, Node] = field(default_factory=dict, compare=False, repr=False)
 
     # ---- making ----
 
@@ -232,9 +232,12 @@ class Algebra:
 
     def simplify(self, node: Node) -> Node:
         """Make a node anew from its parts, in its simplest form."""
-        if isinstance(node, Count):
-            return self.count(node.low, node.high, [self.simplify(c) for c in node.children])
-        return node if isinstance(node, Const) else self.make_literal(node.column, node.mask)
+        if not isinstance(node, Count):
+            return node if isinstance(node, Const) else self.make_literal(node.column, node.mask)
+        if node not in self._simple:
+            children = [self.simplify(child) for child in node.children]
+            self._simple[node] = self.count(node.low, node.high, children)
+        return self._simple[node]
 
 
 class CellRows:
@@ -281,26 +284,16 @@ class CellRows:
 
 def list_literals(nodes: Iterable[Node]) -> set[Literal]:
     """Return the literals in some nodes."""
-    out: set[Literal] = set()
-    for node in nodes:
-        if isinstance(node, Literal):
-            out.add(node)
-        elif isinstance(node, Count):
-            out |= list_literals(node.children)
-    return out
+    seen: set[Node] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += node.children if isinstance(node, Count) else ()
+    return {node for node in seen if isinstance(node, Literal)}
 
 
 def read_columns(node: Node) -> set[int]:
     """Return the columns that a node reads."""
     return {literal.column for literal in list_literals([node])}
-
-
-def regrid(node: Node, maps: Mapping[int, Sequence[int]]) -> Node:
-    """Describe a node over finer axes: ``maps[column][cell]`` is the mask that a cell became."""
-    if isinstance(node, Const):
-        return node
-    if isinstance(node, Literal):
-        cells = maps[node.column]
-        mask = sum(cells[c] for c in range(len(cells)) if node.mask >> c & 1)
-        return Literal(node.column, mask)
-    return Count(node.low, node.high, tuple(regrid(child, maps) for child in node.children))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from newron.errors import InputError
-from newron.formatting import format_label, quote, quote_unit
+from newron.formatting import format_label, list_some, quote, quote_unit
 from newron.model.condition import Condition
 from newron.model.network import LARGEST_INPUT
 from newron.model.output import Classes, Output
@@ -40,7 +40,6 @@ _BLOCK_HEAD = re.compile(
 _MAX_LINE = 1_000_000  # characters of a line, with its indented block
 _MAX_TEXT = 10 * _MAX_LINE
 _MAX_DEPTH = 100  # brackets, blocks and groups inside each other
-_MAX_SIZE = 100_000  # conditions, once groups are written out
 _MAX_DIGITS = 400  # of a number
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -104,21 +103,39 @@ def parse_rules(
 
 
 def _list_literals(parts: Iterable[Parsed]) -> Iterator[_Literal]:
-    for part in parts:
-        if isinstance(part, tuple):
-            yield from _list_literals(part[2])
-        elif isinstance(part, _Literal):
+    seen: set[int] = set()
+    stack = list(parts)
+    while stack:
+        part = stack.pop()
+        if isinstance(part, _Literal):
             yield part
+        elif isinstance(part, tuple) and id(part) not in seen:
+            seen.add(id(part))
+            stack += part[2]
 
 
-def _make_node(part: Parsed, algebra: Algebra, absent: Mapping[int, float]) -> Node:
-    if isinstance(part, bool):
-        return TRUE if part else FALSE
-    if isinstance(part, tuple):
-        low, high, children = part
-        return Count(low, high, tuple(_make_node(child, algebra, absent) for child in children))
-    condition = part.place_missing(absent.get(part.column))
-    return algebra.make_literal(part.column, algebra.axes[part.column].to_mask(condition))
+@dataclass
+class _Nodes:
+    """Makes nodes of what was read; a group that is used again is one node."""
+
+    algebra: Algebra
+    absent: Mapping[int, float]
+    known: dict[int, Node] = field(default_factory=dict)
+
+    def make(self, part: Parsed) -> Node:
+        if isinstance(part, bool):
+            return TRUE if part else FALSE
+        if id(part) not in self.known:
+            self.known[id(part)] = self._make(part)
+        return self.known[id(part)]
+
+    def _make(self, part: _Literal | tuple[int, int, tuple[Parsed, ...]]) -> Node:
+        if isinstance(part, tuple):
+            low, high, children = part
+            return Count(low, high, tuple(map(self.make, children)))
+        condition = part.place_missing(self.absent.get(part.column))
+        mask = self.algebra.axes[part.column].to_mask(condition)
+        return self.algebra.make_literal(part.column, mask)
 
 
 @dataclass
@@ -137,13 +154,13 @@ class _Document:
         return [part for part, _ in [*self.branches, *self.terms]]
 
     def make_body(self, algebra: Algebra) -> Body:
+        nodes = _Nodes(algebra, self.absent)
         if self.constants is not None:
-            made = [(_make_node(part, algebra, self.absent), w) for part, w in self.terms]
-            terms = [Term(node, tuple(weights)) for node, weights in made]
+            terms = [Term(nodes.make(part), tuple(weights)) for part, weights in self.terms]
             return Points(tuple(terms), tuple(self.constants))
         if self.default is None:
             raise InputError("rules: expected a last line that begins with Otherwise")
-        branches = [Branch(_make_node(part, algebra, self.absent), c) for part, c in self.branches]
+        branches = [Branch(nodes.make(part), c) for part, c in self.branches]
         return DecisionList(tuple(branches), self.default)
 
 
@@ -160,8 +177,9 @@ class _Reader:
         ]
         self.names = sorted(names, key=lambda item: -len(item[0]))
         self.number = 0
-        self.depth = self.reached = self.size = 0
-        self.sizes: dict[str, tuple[int, int]] = {}  # of groups: conditions, depth
+        self.depth = self.reached = 0
+        self.depths: dict[str, int] = {}  # of groups
+        self.spellings: dict[int, tuple[dict[str, int], list[int]]] = {}  # of labels
         self.text = ""
         self.at = 0
 
@@ -239,9 +257,8 @@ class _Reader:
             raise InputError("expected a name of one or two capital letters")
         self.at = found.end()
         self._take("be")
-        before, self.reached = self.size, 0
         self.groups[found[1]] = self._read_members()
-        self.sizes[found[1]] = self.size - before, self.reached
+        self.depths[found[1]] = self.reached
         self._end()
 
     def _read_branch(self) -> tuple[Parsed, int]:
@@ -307,19 +324,24 @@ class _Reader:
         self._skip("class ")
         found = self._read_label(self.output.labels)
         if found is None:
-            known = ", ".join(map(format_label, self.output.labels))
+            known = list_some([format_label(label) for label in self.output.labels], 20)
             raise InputError(f"expected one of the classes {known}")
         return found
 
     def _read_label(self, labels: Sequence[Label]) -> int | None:
-        spellings = [
-            (text, c)
-            for c, label in enumerate(labels)
-            for text in _spell(format_label(label), label)
-        ]
-        for text, c in sorted(spellings, key=lambda spelling: -len(spelling[0])):
-            if self._skip(text):
-                return c
+        if id(labels) not in self.spellings:
+            spelled = {
+                text: c
+                for c, label in enumerate(labels)
+                for text in _spell(format_label(label), label)
+            }
+            self.spellings[id(labels)] = spelled, sorted(set(map(len, spelled)), reverse=True)
+        known, lengths = self.spellings[id(labels)]
+        self._blank()
+        for length in lengths:
+            text = self.text[self.at : self.at + length]
+            if text in known and self._skip(text):
+                return known[text]
         return None
 
     # ---- conditions ----
@@ -338,7 +360,7 @@ class _Reader:
 
     def _read_one(self, before: Parsed | None = None) -> Parsed:
         self.depth += 1
-        self._grow(1)
+        self._grow()
         part = self._read_part(before)
         self.depth -= 1
         return part
@@ -374,17 +396,14 @@ class _Reader:
         if not found or found[1] not in self.groups:
             raise InputError("expected conditions in [ ] or the name of a group")
         self.at = found.end()
-        self._grow(*self.sizes[found[1]])
+        self._grow(self.depths[found[1]])
         return self.groups[found[1]]
 
-    def _grow(self, size: int, depth: int = 0) -> None:
-        """Count conditions and their depth, with those of named groups."""
-        self.size += size
+    def _grow(self, depth: int = 0) -> None:
+        """Note how deep conditions lie inside each other, those of named groups too."""
         self.reached = max(self.reached, self.depth + depth)
         if self.reached > _MAX_DEPTH:
             raise InputError(f"expected at most {_MAX_DEPTH} brackets and groups inside each other")
-        if self.size > _MAX_SIZE:
-            raise InputError(f"expected at most {_MAX_SIZE} conditions, groups written out")
 
     # ---- literals ----
 
@@ -467,7 +486,7 @@ class _Reader:
         labels = self.schema.columns[column].categories or ()
         found = self._read_label(labels)
         if found is None:
-            known = ", ".join(map(format_label, labels))
+            known = list_some([format_label(label) for label in labels], 20)
             raise InputError(f"expected one of the categories {known}")
         return found
 

@@ -37,6 +37,7 @@ from newron.rules.body import (
     predict_sums,
     sum_points,
 )
+from newron.rules.budget import Budget
 from newron.rules.circuit import Circuit, find_boundaries, measure_rounding, read_circuit
 from newron.rules.node import CellRows, Node, read_columns
 from newron.rules.parsing import parse_rules
@@ -57,6 +58,7 @@ _CHUNK = 100_000
 _MAX_JOINT = 200_000  # combinations of cells of one group of columns
 _MAX_SWEPT = 300_000
 _FAR = np.int8(2)
+_MIN_CHECKED = 300_000
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,8 @@ def prove(text: str, model: Model, seconds: float = 60.0) -> Proof:
     model : Model
         A crisp network.
     seconds : float, default=60
-        How long to try.
+        How long to try: so much work at a fixed rate, so that the result does not depend
+        on the clock.
 
     Returns
     -------
@@ -194,7 +197,7 @@ def prove(text: str, model: Model, seconds: float = 60.0) -> Proof:
     begin = time.monotonic()
     axes, body = parse_rules(text, model.schema, model.output, find_boundaries(model), gaps=True)
     circuit = read_circuit(model, axes)
-    prover = _Prover(text, model, circuit, body, begin, seconds)
+    prover = _Prover(text, model, circuit, body, begin, Budget(seconds))
     return prover.run()
 
 
@@ -205,7 +208,7 @@ class _Prover:
     circuit: Circuit
     body: Body
     begin: float
-    seconds: float
+    budget: Budget
 
     def run(self) -> Proof:
         nodes = [*(term.node for term in self.circuit.terms), *self.body.nodes]
@@ -265,10 +268,15 @@ class _Prover:
         document = self.model.to_dict()
         certificate = make_certificate(self.text, document, argument, range(len(self.axes)))
         try:
-            check(self.text, document, certificate)
+            check(self.text, document, certificate, max_work=self._checked_work)
         except CertificateError:
             return None
         return self._make_proof(True, method or argument, certificate=certificate)
+
+    @property
+    def _checked_work(self) -> int:
+        """How many steps the checker may take: its are slower, and some are always allowed."""
+        return max(self.budget.left // 100, _MIN_CHECKED)
 
     def _refute(self, cells: Sequence[int], method: str) -> Proof:
         """Return the counterexample, as the network itself and the rules see it."""
@@ -308,7 +316,8 @@ class _Prover:
             if far.max() == _FAR:
                 return self._refute(cells[int(np.argmax(far))].tolist(), "enumeration")
             rounded |= bool(far.any())
-            if first + _CHUNK < total and time.monotonic() - self.begin > self.seconds:
+            work = len(cells) * (self.model.n_functions + len(self.body.nodes) + len(self.axes))
+            if not self.budget.spend(2 * work) and first + _CHUNK < total:
                 return self._make_proof(None, "enumeration", note=self._describe_timeout())
         if not rounded:
             return self._certify("enumeration")
@@ -330,7 +339,7 @@ class _Prover:
         return np.asarray(far.max(axis=1), np.int8)
 
     def _describe_timeout(self) -> str:
-        return f"the check did not finish in {self.seconds:g} s"
+        return f"the check did not finish with the work of {self.budget.seconds:g} s"
 
     # ---- columns ----
 
@@ -357,7 +366,8 @@ class _Prover:
     def _make_grid(self, node: Node, columns: tuple[int, ...]) -> NDArray[np.bool_] | None:
         """Return where a node holds, over all cells of its columns."""
         shape = [self.axes[c].n_cells for c in columns]
-        if math.prod(shape) > _MAX_JOINT:
+        size = math.prod(shape)
+        if size > _MAX_JOINT or not self.budget.spend(100 * size * len(self.circuit.constants)):
             return None
         at = np.unravel_index(np.arange(math.prod(shape)), shape or [1])
         cells = np.zeros((len(at[0]), len(self.axes)), np.intp)
@@ -385,7 +395,7 @@ class _Prover:
 
     def _sweep(self, nodes: Iterable[Node]) -> Proof | None:
         cards = make_cards(self.axes, nodes)
-        swept = sweep(self.axes, cards, _MAX_SWEPT, self._left)
+        swept = sweep(self.axes, cards, _MAX_SWEPT, self.budget)
         if swept is None:
             return None
         levels = Levels(cards, swept.levels)
@@ -394,10 +404,6 @@ class _Prover:
         if wrong.any():
             return self._refute(swept.trace(int(np.argmax(wrong)), len(self.axes)), "sweep")
         return self._accept("sweep")
-
-    @property
-    def _left(self) -> float:
-        return max(self.seconds - (time.monotonic() - self.begin), 0.0)
 
     # ---- SAT ----
 
@@ -408,7 +414,7 @@ class _Prover:
             note = "the network is too large to enumerate; pip install 'newron-ian[proof]'"
             return self._make_proof(None, "SAT", note=note)
         try:
-            cells = find_difference(self.circuit, self.body, self.output, self._left)
+            cells = find_difference(self.circuit, self.body, self.output, self.budget)
         except TooLargeError as error:
             return self._make_proof(None, "SAT", note=str(error))
         except TimeoutError:

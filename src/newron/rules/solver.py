@@ -12,6 +12,7 @@ from pysat.solvers import Solver
 from newron.model.output import Output
 from newron.rules.axis import Axis
 from newron.rules.body import Body, DecisionList, find_denominator
+from newron.rules.budget import Budget
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Const, Literal, Node
 
@@ -25,7 +26,7 @@ class TooLargeError(Exception):
 
 
 def find_difference(
-    circuit: Circuit, body: Body, output: Output, seconds: float
+    circuit: Circuit, body: Body, output: Output, budget: Budget
 ) -> list[int] | None:
     """Return the cells of an input on which they differ, or None if there is none.
 
@@ -42,11 +43,12 @@ def find_difference(
             gates.both(a, -b) for k, a in enumerate(network) for j, b in enumerate(rules) if k == j
         ]
         solver.add_clause([-gates.all_of([-d for d in differ])])
-        return _solve(solver, gates, seconds)
+        return _solve(solver, gates, budget)
 
 
-def _solve(solver: Solver, gates: _Gates, seconds: float) -> list[int] | None:
-    clock = threading.Timer(seconds, solver.interrupt)
+def _solve(solver: Solver, gates: _Gates, budget: Budget) -> list[int] | None:
+    solver.prop_budget(max(budget.left // 50, 1000))
+    clock = threading.Timer(budget.safety, solver.interrupt)
     clock.start()
     try:
         found = solver.solve_limited(expect_interrupt=True)

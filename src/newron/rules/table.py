@@ -8,10 +8,9 @@ The table over these levels is small where a table over the inputs would not be.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,9 @@ from newron.model.model import Model
 from newron.model.output import Classes
 from newron.rules.axis import Axis
 from newron.rules.body import decide, sum_points
+from newron.rules.budget import Budget
 from newron.rules.circuit import Circuit
-from newron.rules.node import Algebra, Const, Count, Literal, Node
+from newron.rules.node import Algebra, Const, Count, Literal, Node, list_literals
 
 __all__ = [
     "Card",
@@ -103,8 +103,9 @@ def make_cards(axes: Sequence[Axis], nodes: Iterable[Node]) -> tuple[Card, ...]:
     """Return the cards on which conditions depend."""
     masks: dict[int, set[int]] = {}
     cuts: dict[tuple[Node, ...], set[int]] = {}
+    seen: set[Node] = set()
     for node in nodes:
-        _collect(node, masks, cuts)
+        _collect(node, masks, cuts, seen)
     groups = [_make_group_card(group, numbers) for group, numbers in cuts.items()]
     columns = [_make_column_card(axes[c], c, masks[c]) for c in sorted(masks)]
     return (*groups, *columns)
@@ -118,8 +119,8 @@ def make_flat_cards(
     With ``join_gaps`` missing values have no level of their own where one is alike.
     """
     masks: dict[int, set[int]] = {}
-    for node in nodes:
-        _collect_literals(node, masks)
+    for literal in list_literals(nodes):
+        masks.setdefault(literal.column, set()).add(literal.mask)
     cards = tuple(_make_column_card(axes[c], c, masks[c]) for c in sorted(masks))
     return tuple(_join_gap(card, masks) for card in cards) if join_gaps else cards
 
@@ -137,24 +138,20 @@ def _join_gap(card: Card, masks: Mapping[int, set[int]]) -> Card:
 
 
 def _collect(
-    node: Node, masks: dict[int, set[int]], cuts: dict[tuple[Node, ...], set[int]]
+    node: Node,
+    masks: dict[int, set[int]],
+    cuts: dict[tuple[Node, ...], set[int]],
+    seen: set[Node],
 ) -> None:
     if isinstance(node, Literal):
         masks.setdefault(node.column, set()).add(node.mask)
-    elif isinstance(node, Count):
+    elif isinstance(node, Count) and node not in seen:
+        seen.add(node)
         if is_group(node.children):
             cuts.setdefault(node.children, set()).update((node.low, node.high + 1))
         else:
             for child in node.children:
-                _collect(child, masks, cuts)
-
-
-def _collect_literals(node: Node, masks: dict[int, set[int]]) -> None:
-    if isinstance(node, Literal):
-        masks.setdefault(node.column, set()).add(node.mask)
-    elif isinstance(node, Count):
-        for child in node.children:
-            _collect_literals(child, masks)
+                _collect(child, masks, cuts, seen)
 
 
 def is_group(children: tuple[Node, ...]) -> bool:
@@ -197,14 +194,15 @@ def _make_column_card(axis: Axis, column: int, masks: Iterable[int]) -> Card:
 
 
 def make_table(
-    circuit: Circuit, cards: Sequence[Card], model: Model, limit: int, seconds: float
+    circuit: Circuit, cards: Sequence[Card], model: Model, limit: int, budget: Budget
 ) -> LevelTable | None:
     """Return the table over the levels of cards; None if it has more entries than ``limit``.
 
     Where the network rounds its sums, the cards are columns, and it is asked itself.
     """
     shape = [len(card.levels) for card in cards]
-    if math.prod(shape) > limit or not cards:
+    size = math.prod(shape)
+    if size > limit or not cards or not budget.spend(2 * size * len(circuit.terms)):
         return None
     levels = np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1)
     if circuit.exact:
@@ -217,7 +215,7 @@ def make_table(
     table = classes.astype(np.int16).reshape(shape)
     # Columns are free of each other; counts are not.
     counted = any(card.column is None for card in cards)
-    reached = find_reachable(circuit.axes, cards, seconds) if counted else None
+    reached = find_reachable(circuit.axes, cards, budget) if counted else None
     if reached is not None:
         table = np.where(reached, table, _DONT_CARE).astype(np.int16)
     merged = tuple(tuple((level,) for level in range(n)) for n in shape)
@@ -285,14 +283,14 @@ def _name(card: Card) -> Any:
 
 
 def find_reachable(
-    axes: Sequence[Axis], cards: Sequence[Card], seconds: float
+    axes: Sequence[Axis], cards: Sequence[Card], budget: Budget
 ) -> NDArray[np.bool_] | None:
     """Return the vectors of levels that some input has; None if there are too many to follow.
 
     Columns are taken in one by one; of a count only what can still make a difference is
     kept, so that few states are alive at a time.
     """
-    swept = sweep(axes, cards, _MAX_STATES, seconds)
+    swept = sweep(axes, cards, _MAX_STATES, budget)
     if swept is None:
         return None
     reached = np.zeros([len(card.levels) for card in cards], bool)
@@ -316,9 +314,11 @@ class Sweep:
         return cells
 
 
-def sweep(axes: Sequence[Axis], cards: Sequence[Card], most: int, seconds: float) -> Sweep | None:
-    """Follow all inputs, column by column; None if that takes too many states or too long."""
-    end = time.monotonic() + seconds
+def sweep(axes: Sequence[Axis], cards: Sequence[Card], most: int, budget: Budget) -> Sweep | None:
+    """Follow all inputs, column by column; None if that takes too many states or too much work."""
+    n_cells = sum(axis.n_cells for axis in axes)
+    if not budget.spend(40 * n_cells * sum(len(card.group) + 1 for card in cards)):
+        return None
     options = [_list_options(axis, i, cards) for i, axis in enumerate(axes)]
     used = [i for i in range(len(axes)) if options[i][0].any()]
     states = np.zeros((1, len(cards)), np.int32)
@@ -326,7 +326,8 @@ def sweep(axes: Sequence[Axis], cards: Sequence[Card], most: int, seconds: float
     for p, i in enumerate(used):
         rows, cells = options[i]
         rest = [options[k][0] for k in used[p + 1 :]]
-        if len(states) * len(rows) > 4 * most or time.monotonic() > end:
+        n_next = len(states) * len(rows)
+        if n_next > 4 * most or not budget.spend(n_next * (4 * len(cards) + 40)):
             return None
         states = (states[:, None, :] + rows[None]).reshape(-1, len(cards))
         for a, card in enumerate(cards):
@@ -390,8 +391,11 @@ def _to_levels(states: NDArray[np.int32], card: Card) -> Ints:
 # ---- smaller ----
 
 
-def merge_levels(table: LevelTable) -> LevelTable:
-    """Merge levels, and drop whole cards, where no input distinguishes them."""
+def merge_levels(table: LevelTable, budget: Budget) -> LevelTable:
+    """Merge levels, and drop whole cards, where no input distinguishes them.
+
+    That ends where the budget does: what is left apart makes rules longer, and not wrong.
+    """
     classes = table.classes
     merged = [list(groups) for groups in table.merged]
     dearest = sorted(range(len(table.cards)), key=lambda a: -table.cards[a].cost)
@@ -405,6 +409,8 @@ def merge_levels(table: LevelTable) -> LevelTable:
         going = False
         for a in dearest:
             for i, j in _list_pairs(table.cards[a], merged[a]):
+                if not budget.spend(2_000 + 4 * classes.size // len(merged[a])):
+                    return LevelTable(table.cards, classes, tuple(map(tuple, merged)))
                 together = _merge_pair(classes, a, i, j)
                 if together is not None:
                     classes = together
@@ -414,11 +420,11 @@ def merge_levels(table: LevelTable) -> LevelTable:
     return LevelTable(table.cards, classes, tuple(map(tuple, merged)))
 
 
-def _list_pairs(card: Card, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
+def _list_pairs(card: Card, groups: Sequence[tuple[int, ...]]) -> Iterable[tuple[int, int]]:
     """Return the pairs of levels that may be merged."""
     n = len(groups)
     if not card.ordered:
-        return [(i, j) for i in range(n) for j in range(i + 1, n)]
+        return combinations(range(n), 2)
     loose = [g for g in range(n) if groups[g] == (card.missing_level,)]
     firm = [g for g in range(n) if g not in loose]
     pairs = list(pairwise(firm))

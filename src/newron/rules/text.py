@@ -19,6 +19,7 @@ __all__ = ["Writer", "name_groups"]
 
 WIDTH = 88
 _INDENT = "    "
+_MAX_WRITTEN = 10_000  # literals of a text in which pairs of conditions have no names
 HIGHEST = "The highest sum wins, the first of equals"
 MISSING = "Missing values count as:"
 
@@ -46,8 +47,24 @@ def name_groups(nodes: Sequence[Node]) -> dict[tuple[Node, ...], str]:
 
     for node in nodes:
         visit(node)
-    shared = [group for group, n in times.items() if n > 1 and len(group) > 2]
+    # Pairs are repeated, unless that would make a text without end.
+    least = 2 if _measure_written(nodes) <= _MAX_WRITTEN else 1
+    shared = [group for group, n in times.items() if n > 1 and len(group) > least]
     return {group: _make_name(k) for k, group in enumerate(shared)}
+
+
+def _measure_written(nodes: Sequence[Node]) -> int:
+    """Return how many literals there are, groups that are used again counted again."""
+    sizes: dict[Node, int] = {}
+
+    def measure(node: Node) -> int:
+        if not isinstance(node, Count):
+            return 1
+        if node not in sizes:
+            sizes[node] = sum(map(measure, node.children))
+        return sizes[node]
+
+    return sum(map(measure, nodes))
 
 
 def _make_name(k: int) -> str:
