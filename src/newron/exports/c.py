@@ -140,6 +140,8 @@ class _C(SourceWriter):
                 lines.append(f"    if (x[{i}] > 1e300 || x[{i}] < -1e300) return -1;")
             else:
                 lines += self._write_categories(i, column, field)
+            if column.required:
+                lines.append(f"    if ({self.missing.format(column=i)}) return -1;  // required")
         return lines
 
     def _write_categories(self, i: int, column: Column, field: str) -> list[str]:

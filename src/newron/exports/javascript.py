@@ -34,13 +34,15 @@ class _JavaScript(ModuleWriter):
     class_results = ("probabilities: share(last)", "prediction: model.classes[choose(last)]")
     target_results = ("prediction: last.length === 1 ? last[0] : last",)
     rule_results = ("rules: follow(x)",)
+    refuse = "refuseMissing"
 
     def write(self) -> str:
         """Return the text of the module."""
         functions = [*self._write_definitions(), self._write_compute(), *self._write_decision()]
         rest = [*functions, *self._write_rules(), *self._write_answers()]
         ldexp = [self._fill("ldexp")] if any("ldexp(" in part for part in rest) else []
-        return "\n\n".join([self._write_model(), *ldexp, *rest]) + "\n"
+        required = self._write_required()
+        return "\n\n".join([self._write_model(), *required, *ldexp, *rest]) + "\n"
 
     @staticmethod
     def write_atom(value: Any) -> str:

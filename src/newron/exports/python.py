@@ -38,12 +38,13 @@ class _Python(ModuleWriter):
         '"prediction": neurons[-1] if len(neurons[-1]) > 1 else neurons[-1][0]',
     )  # fmt: skip
     rule_results = ('"rules": follow(x)',)
+    refuse = "refuse_missing"
 
     def write(self) -> str:
         """Return the text of the module."""
         functions = [*self._write_definitions(), self._write_compute(), *self._write_decision()]
         rest = [*functions, *self._write_rules(), *self._write_answers(), self._fill("script")]
-        return "\n\n\n".join([self._write_model(), *rest]) + "\n"
+        return "\n\n\n".join([self._write_model(), *self._write_required(), *rest]) + "\n"
 
     def _write(self, node: Expression | Condition) -> str:
         """Print an expression, in brackets where it takes several lines."""

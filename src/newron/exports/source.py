@@ -134,6 +134,9 @@ class ModuleWriter(SourceWriter):
     rule_results: Sequence[str]
     """What ``explain`` returns."""
 
+    refuse: str
+    """The function that refuses rows without a value that must be there."""
+
     @staticmethod
     def write_atom(value: Any) -> str:
         """Write a constant."""
@@ -142,7 +145,15 @@ class ModuleWriter(SourceWriter):
     def _write_model(self) -> str:
         head = write_head(self._program, self._name, self.comment)
         model = write_data(describe_model(self._program, self._name), self.write_atom)
-        return self._fill("module", head=head, model=model)
+        names = [c.name for c in self._program.model.schema.columns if c.required]
+        wrap = (f"{self.refuse}(", ")") if names else ("", "")
+        return self._fill("module", head=head, model=model, open=wrap[0], close=wrap[1])
+
+    def _write_required(self) -> list[str]:
+        """Write what refuses rows without a value that must be there."""
+        names = [c.name for c in self._program.model.schema.columns if c.required]
+        listed = f"[{', '.join(map(self.write_atom, names))}]"
+        return [self._fill("required", names=listed)] if names else []
 
     def _write_compute(self) -> str:
         """Write the function that computes every value of the network."""

@@ -15,6 +15,7 @@ from newron.exports.expression import (
     ONE,
     ZERO,
     AllOf,
+    AnyOf,
     Choice,
     Compare,
     Condition,
@@ -126,8 +127,10 @@ class _Writer:
             for block in blocks
         ]
         if program.choice is None:
-            return self._query.assemble(ready, self._list_targets(lowering))
-        return self._query.assemble(ready, self._list_classes(lowering, program.choice))
+            return self._query.assemble(ready, self._require(self._list_targets(lowering)))
+        return self._query.assemble(
+            ready, self._require(self._list_classes(lowering, program.choice))
+        )
 
     def _list_targets(self, lowering: Lowering) -> list[Selected]:
         scores = [lowering.read(step.key) for step in self._program.scores]
@@ -193,7 +196,23 @@ class _Writer:
         self.notes += map(quote_line, "\n".join(notes).split("\n"))
         blocks = self._count_conditions([rule.condition for rule in rules.rules])
         lines, results = self._make_list(rules) if rules.decides else self._make_points(rules)
-        return self._query.assemble([*blocks, *lines], results)
+        return self._query.assemble([*blocks, *lines], self._require(results))
+
+    def _require(self, results: list[Selected]) -> list[Selected]:
+        """Return results that are NULL where a column lacks a value that must be there."""
+        columns = self._program.model.schema.columns
+        needed = [i for i, column in enumerate(columns) if column.required]
+        if not needed:
+            return results
+        lacking = AnyOf(tuple(map(IsMissing, needed)))
+        reads = self._read(lacking)
+
+        def guard(node: Node) -> Node:
+            missing = self._clauses.print_condition(lacking)
+            null = self._exp.If(this=missing, true=self._exp.Null())
+            return self._exp.Case(ifs=[null], default=node)
+
+        return [Selected(r.name, guard(r.node), r.reads | reads) for r in results]
 
     def _count_conditions(self, conditions: Sequence[Condition]) -> list[Part]:
         """Return columns for the conditions that are counted, the innermost first."""

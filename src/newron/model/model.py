@@ -156,6 +156,7 @@ class Model(Readable):
         -------
         array of shape (n_rows, n_outputs)
         """
+        self._check_required(rows)
         out = np.empty((len(rows), self.output.n_scores))
         evaluator = self._evaluator if compiled else None
         divisors = self.layers[-1].divisors
@@ -220,13 +221,16 @@ class Model(Readable):
         array of shape (n_rows, n_columns)
         """
         rows = self._read(X, unknown)
+        self._check_required(rows)
+        return rows
+
+    def _check_required(self, rows: NDArray[Any]) -> None:
         for i, column in enumerate(self.schema.columns):
             if column.required and (lacking := np.isnan(rows[:, i])).any():
                 raise InputError(
                     f"column {column.name!r}, row {int(np.argmax(lacking))}: expected a value, got "
                     "a missing or unknown one in a column that was declared never to have any"
                 )
-        return rows
 
     def _read(self, X: Any, unknown: str) -> NDArray[Any]:
         if not is_plain(X) or any(field.categories is not None for field in self.fields):
