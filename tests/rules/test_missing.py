@@ -60,6 +60,8 @@ def test_rules_say_in_one_line_what_missing_values_count_as(heart):
     lines = str(model.rules()).splitlines()
     (line,) = [line for line in lines if "issing value" in line]
     assert line.startswith("Missing values count as: age = ")
+    for text in (model.rules().to_markdown(), model.rules().to_html()):
+        assert text.count("Missing values count as: age = ") == 1
 
 
 def test_where_no_condition_holds_of_them_the_rules_are_as_short_as_before():

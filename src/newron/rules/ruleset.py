@@ -458,12 +458,13 @@ class RuleSet:
     def _list_end(self) -> list[str]:
         """Return where points start and what their sums decide, and what was proved."""
         if isinstance(self._body, DecisionList):
-            return [str(self.proof)]
+            return [*write_missing(self._axes, self._body.nodes), str(self.proof)]
         output = self._model.output
         binary = isinstance(output, Classes) and output.n_scores == 1
         start = ", ".join(map(format_fraction, self._body.constants))
         begin = [write_head(output)] + ([] if binary else [f"Start with {start}"])
-        return [*begin, *write_decision(output, self._body), str(self.proof)]
+        missing = write_missing(self._axes, self._body.nodes)
+        return [*begin, *write_decision(output, self._body), *missing, str(self.proof)]
 
     # ---- data ----
 
