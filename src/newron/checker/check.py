@@ -506,7 +506,8 @@ class _Comparison:
 
     def compare_states(self, order: Sequence[int]) -> None:
         """Follow all inputs, column by column, and compare what is decided at the end."""
-        if sorted(order) != list(range(len(self.network.columns))):
+        columns = set(range(len(self.network.columns)))
+        if not isinstance(order, list) or len(order) != len(columns) or set(order) != columns:
             raise CertificateError("expected an order of all columns")
         sides = _States(self.forms)
         network, rules = self._watch_network(sides), self._watch_rules(sides)

@@ -166,7 +166,7 @@ def read_network(document: Any) -> Network:
         labels = tuple(output["classes"]) if "classes" in output else None
         targets = tuple(output["targets"]) if "targets" in output else None
         return Network(columns, _read_last(last, columns, signals), labels, targets)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise CertificateError(f"not the content of a model's file: {error!r}") from None
 
 
