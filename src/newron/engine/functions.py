@@ -30,7 +30,7 @@ def write_curve(bins: Bins, scales: Sequence[Scale], row: Floats) -> Function:
         tuple(scale.steepness(w) for w, _ in pairs),
         tuple(scale.position(b) for _, b in pairs),
         rank=scale.rank is not None,
-        missing=float(bins.fraction @ (0.5 * (product + 1.0))),
+        missing=float(np.clip(bins.fraction @ (0.5 * (product + 1.0)), 0.0, 1.0)),
         weight=weight,
     )
 

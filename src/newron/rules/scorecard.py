@@ -17,7 +17,7 @@ from newron.rules.circuit import read_circuit
 from newron.rules.node import Literal
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
-from newron.rules.text import Writer, name_groups
+from newron.rules.text import Writer, name_groups, write_missing
 
 __all__ = ["CardRow", "Cost", "ScoreCard", "read_card"]
 
@@ -198,6 +198,7 @@ class ScoreCard:
             *(f"    {p.rjust(width)}  {r.text}" for p, r in zip(points, self.rows, strict=True)),
             f"Sum ≥ {format_fraction(self.threshold)}: {format_class(second)}",
             f"Otherwise: {format_class(first)}",
+            *write_missing(self.axes, self.points.nodes),
         ]
         return "\n".join([*lines, "", self.format_remarks()] if remarks else lines)
 

@@ -39,10 +39,10 @@ def keep_quick(data: TrainingSet, spec: Specification, context: FitContext) -> N
 def fit_additive(
     data: TrainingSet, spec: Specification, context: FitContext, *, pairs: bool = False
 ) -> engine.EngineFit:
-    """Fit by the engine, without shortening numbers."""
+    """Fit by the engine, without shortening numbers or regard to directions."""
     kind = spec.architecture.layers[-1].processing
     if spec.others or kind not in SMOOTH:
-        kind = "sigmoid" if any(spec.directions) else "smooth"  # a product rises and falls
+        kind = "smooth"
     return engine.fit(
         data.X,
         data.y,
@@ -53,7 +53,6 @@ def fit_additive(
         options=engine.Options(
             kind,
             pairs=pairs,
-            directions=spec.directions,
             n_threads=context.n_threads,
             progress=_Stages(context),
         ),

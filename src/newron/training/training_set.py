@@ -10,7 +10,7 @@ and whatever counts rows counts these.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,11 @@ class TrainingSet:
         i = part.index
         weight = self.weight[i] * part.fraction
         return TrainingSet(self.X[i], self.y[i], weight, part.count, self.fields, self.row[i])
+
+    def take_columns(self, index: NDArray[np.intp]) -> TrainingSet:
+        """Return the rows with some of the columns."""
+        fields = tuple(self.fields[i] for i in index)
+        return replace(self, X=np.ascontiguousarray(self.X[:, index]), fields=fields)
 
     def take_first(self, n: int) -> TrainingSet:
         """Return some distinct rows, the same for any order of storage."""

@@ -159,6 +159,15 @@ def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
 
 def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:
     """Fit smooth curves to some rows; return what they predict of all as soft targets."""
-    smooth = fit_additive(rows, growth.spec, growth.context)
-    scores = smooth.model.score_rows(growth.data.X)
+    varying = np.flatnonzero([_varies(column) for column in rows.X.T])
+    if not len(varying):
+        varying = np.arange(1)
+    smooth = fit_additive(rows.take_columns(varying), growth.spec, growth.context)
+    scores = smooth.model.score_rows(growth.data.X[:, varying])
     return make_soft_targets(growth.data, growth.spec, growth.path.target_scale.apply(scores))
+
+
+def _varies(column: Floats) -> bool:
+    """Tell whether a column tells rows apart: others are no part of a teacher."""
+    missing = np.isnan(column)
+    return not (missing.all() or bool(np.all(column == column[0])))
