@@ -35,7 +35,13 @@ class _Edge:
     levels: Floats = field(default_factory=lambda: np.zeros(0))
 
 
-def assemble(networks: Sequence[Network], schema: Schema, output: Output, processing: str) -> Model:
+def assemble(
+    networks: Sequence[Network],
+    schema: Schema,
+    output: Output,
+    processing: str,
+    directions: Sequence[int] = (),
+) -> Model:
     """Return the model of one network for each score.
 
     A smooth one has sigmoids where these are enough, and products of two tanh where some
@@ -45,7 +51,7 @@ def assemble(networks: Sequence[Network], schema: Schema, output: Output, proces
     if processing == "smooth":
         kind = "tanh_prod" if any(network.n_factors > 1 for network in networks) else "sigmoid"
     hidden = _make_hidden(networks, schema, kind if processing != "smooth" else "sigmoid")
-    last = _make_last(networks, schema, kind)
+    last = _make_last(networks, schema, kind, directions)
     return Model(schema, [last] if hidden is None else [hidden, last], output)
 
 
@@ -59,11 +65,16 @@ def _make_hidden(networks: Sequence[Network], schema: Schema, kind: str) -> Laye
     return _make_layer(kind, len(neurons), edges) if neurons else None
 
 
-def _make_last(networks: Sequence[Network], schema: Schema, kind: str) -> Layer:
+def _make_last(
+    networks: Sequence[Network], schema: Schema, kind: str, directions: Sequence[int]
+) -> Layer:
     edges, signal = [], len(schema)
     for target, network in enumerate(networks):
         functions = sorted(network.functions, key=lambda function: function.source)
-        edges += [_write_edge(target, function, schema, kind) for function in functions]
+        edges += [
+            _write_edge(target, f, schema, kind, directions[f.source] if directions else 0)
+            for f in functions
+        ]
         for neuron in network.neurons:
             edges.append(_read_neuron(target, signal, neuron, kind))
             signal += 1
@@ -93,15 +104,21 @@ def _make_layer(
     )
 
 
-def _write_edge(target: int, function: Function, schema: Schema, kind: str) -> _Edge:
+def _write_edge(
+    target: int, function: Function, schema: Schema, kind: str, direction: int = 0
+) -> _Edge:
     source, column = function.source, schema.columns[function.source]
     n_factors = 2 if kind == "tanh_prod" else 1
     none = (0.0,) * n_factors
     if column.categories is not None:
         w, b = none, none
     elif not function.w:  # for missing values alone: 0 for all others
-        flat, _, high = _stay(column, function.rank)
-        w, b = _pad((flat,), (high,), column, kind, function.rank)
+        flat, low, high = _stay(column, function.rank)
+        # Far beyond all values it is 1: on the side where that keeps the column's direction.
+        below = direction * function.weight < 0.0
+        w, b = _pad(
+            (-flat if below else flat,), (low if below else high,), column, kind, function.rank
+        )
     else:
         w, b = _pad(function.w, function.b, column, kind, function.rank)
     return _Edge(

@@ -118,7 +118,8 @@ class EngineFit:
         settings = Compression(tolerance, bumps)
         networks = [network for part in self.parts for network in compress(part, settings)]
         scaled = [self._scale(network, k) for k, network in enumerate(networks)]
-        return assemble(scaled, self.schema, self.output, self.processing)
+        directions = self.parts[0].directions
+        return assemble(scaled, self.schema, self.output, self.processing, directions)
 
     def _scale(self, network: Network, output: int) -> Network:
         """Return a network in the units of its target."""

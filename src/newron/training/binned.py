@@ -22,8 +22,11 @@ _FEW_ROWS = 1_000  # of the network that is kept should the fit end early
 
 
 def fit_binned(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
-    """Fit curves of columns, and of pairs where hidden layers are allowed."""
-    pairs = len(spec.architecture.layers) > 1
+    """Fit curves of columns, and of pairs where hidden layers are allowed.
+
+    Where columns have directions there are no pairs: the sum of curves keeps them.
+    """
+    pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
     result = _finish(fit_additive(data, spec, context, pairs=pairs), data, spec, context)
     context.keep(result, -np.inf)
     return result
@@ -39,9 +42,11 @@ def keep_quick(data: TrainingSet, spec: Specification, context: FitContext) -> N
 def fit_additive(
     data: TrainingSet, spec: Specification, context: FitContext, *, pairs: bool = False
 ) -> engine.EngineFit:
-    """Fit by the engine, without shortening numbers or regard to directions."""
+    """Fit by the engine, without shortening numbers."""
     kind = spec.architecture.layers[-1].processing
-    if spec.others or kind not in SMOOTH:
+    if any(spec.directions):
+        kind = "sigmoid"  # a product rises and falls
+    elif spec.others or kind not in SMOOTH:
         kind = "smooth"
     return engine.fit(
         data.X,
@@ -53,6 +58,7 @@ def fit_additive(
         options=engine.Options(
             kind,
             pairs=pairs,
+            directions=spec.directions,
             n_threads=context.n_threads,
             progress=_Stages(context),
         ),

@@ -39,8 +39,8 @@ class Default(Strategy):
     """Heaviside: the better of a grown network and one trained by gradients and polished.
 
     Sigmoid and tanh-prod: curves of columns and of pairs of columns by the engine on bins, or
-    a network with hidden layers where that is clearly better; where columns have directions,
-    curves by gradients. Others: by gradients.
+    a network with hidden layers where that is clearly better; curves of columns alone where
+    columns have directions. Others: by gradients.
     """
 
     def fit(self, data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
@@ -50,7 +50,8 @@ class Default(Strategy):
             return _fit_crisp(data, spec, context)
         smooth = {layer.processing for layer in layers} <= set(SMOOTH) and spec.architecture.adds
         if smooth and any(spec.directions):
-            return fit_network(data, _flatten(spec, data.n_rows), context)
+            keep_quick(data, spec, context)
+            return fit_binned(data, spec, context)
         if smooth and all(layer.n_factors <= 2 for layer in layers):
             return _fit_smooth(data, spec, context)
         return fit_network(data, spec, context)
@@ -138,18 +139,6 @@ def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> 
         whole = _evaluate(name, data, folds, each, context, train, fit)
         best = whole if is_better(whole.losses, best.losses, SURE) else best
     return best.fit()
-
-
-def _flatten(spec: Specification, n_rows: int) -> Specification:
-    """Return the specification of curves alone, whose signs hold the directions of columns."""
-    decay = spec.recipe.weight_decay if spec.own_decay else choose_decay(n_rows)
-    last = spec.architecture.layers[-1:]
-    return replace(
-        spec.adjust(weight_decay=decay),
-        architecture=replace(spec.architecture, layers=last, direct_inputs=False),
-        input_scale="both",
-        others=(),
-    )
 
 
 def _race(data: TrainingSet, spec: Specification, context: FitContext) -> list[Specification]:

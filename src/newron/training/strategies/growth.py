@@ -162,7 +162,9 @@ def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:
     varying = np.flatnonzero([_varies(column) for column in rows.X.T])
     if not len(varying):
         varying = np.arange(1)
-    smooth = fit_additive(rows.take_columns(varying), growth.spec, growth.context)
+    directions = tuple(growth.spec.directions[i] for i in varying) if growth.spec.directions else ()
+    spec = replace(growth.spec, directions=directions)
+    smooth = fit_additive(rows.take_columns(varying), spec, growth.context)
     scores = smooth.model.score_rows(growth.data.X[:, varying])
     return make_soft_targets(growth.data, growth.spec, growth.path.target_scale.apply(scores))
 
