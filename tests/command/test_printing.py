@@ -63,6 +63,7 @@ def test_a_card_is_printed_in_whole_points_with_what_totals_mean(capsys):
     sex               = male                   +1
     ─────────────────────────────────────────────
     sum ≥ 5: sick, otherwise healthy
+    Missing values count as: chest pain = nothing
 
     points     −1    0    1    2    3    4 │  5    6    7    8    9
     risk %     14   18   23   29   35   43 │ 50   57   65   71   77

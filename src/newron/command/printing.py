@@ -20,12 +20,12 @@ from newron.formatting import (
 from newron.model import Classes, Model
 from newron.rules.axis import Axis
 from newron.rules.body import Branch, DecisionList
-from newron.rules.node import Count
+from newron.rules.node import Count, Node
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard, read_card
-from newron.rules.text import Writer, format_quantifier, name_groups, write_outcome
+from newron.rules.text import Writer, format_quantifier, name_groups, write_missing, write_outcome
 
 __all__ = ["draw_chart", "find_card", "print_model", "print_proof", "write_card"]
 
@@ -103,6 +103,7 @@ def _print_card(console: Console, card: ScoreCard) -> None:
         ", otherwise ",
         bold(write_outcome(output, 0)),
     )
+    _print_missing(console, card.axes, card.points.nodes)
     _print_risks(console, card)
 
 
@@ -170,6 +171,13 @@ def _print_list(console: Console, model: Model, axes: tuple[Axis, ...], body: De
     if len(labels) > _MAX_RULES:
         console.print(f"    … and {len(labels) - _MAX_RULES} more rules in rules.txt")
     console.print("    ", bold(last.ljust(width)), "  otherwise" if labels else "  always")
+    _print_missing(console, axes, body.nodes)
+
+
+def _print_missing(console: Console, axes: Sequence[Axis], nodes: Sequence[Node]) -> None:
+    """Print what missing values count as, where some condition holds of them."""
+    for line in write_missing(axes, nodes):
+        console.print("    ", dim(_fit(line, console.width - 4)))
 
 
 def _print_branch(console: Console, label: str, branch: Branch, writer: Writer) -> None:

@@ -26,7 +26,7 @@ from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
-from newron.rules.text import HIGHEST, format_quantifier, name_groups
+from newron.rules.text import HIGHEST, format_quantifier, name_groups, write_missing
 from newron.shapes.fuzzy import read_fuzzy_rules
 from newron.shapes.shape import read_shapes
 
@@ -103,7 +103,8 @@ def write_rules(facts: Facts, writer: RuleWriter) -> Markup:
         inner = writer.write_points(body, facts, records) + _describe_rounding(facts.card)
     else:
         inner = writer.write_list(body, facts.model, records)
-    return join(head, write_proof(facts.rules.proof), inner)
+    missing = [html("p", bdi(line)) for line in write_missing(axes, body.nodes)]
+    return join(head, write_proof(facts.rules.proof), inner, *missing)
 
 
 def write_proof(proof: Proof) -> Markup:

@@ -95,6 +95,7 @@ class ScoreCard:
         +1  bmi ≥ 25
     Sum ≥ 3: ill
     Otherwise: well
+    Missing values count as: bmi = 40
     <BLANKLINE>
     points   0   1   2   3
     ill %    8  18  38  62
