@@ -36,8 +36,11 @@ def force(monkeypatch, method):
         return
     monkeypatch.setattr(proof, "_MAX_ENUMERATED", 1)  # what is constant
     ask = proof._Prover._ask_checker
+
     # The checker certifies, and proves nothing by itself.
-    certify = lambda self, argument, method="": ask(self, argument, method) if method else None  # noqa: E731
+    def certify(self, argument, method="", max_work=None):
+        return ask(self, argument, method, max_work) if method else None
+
     monkeypatch.setattr(proof._Prover, "_ask_checker", certify)
     if method != "columns":
         monkeypatch.setattr(proof._Prover, "_compare_columns", lambda self: False)
@@ -182,7 +185,7 @@ def test_without_a_solver_it_says_so(wide, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     monkeypatch.setattr(proof, "_MAX_SWEPT", 100)
-    found = prove(changed, model)
+    found = prove(changed, model, seconds=1.0)
     assert found.equal is None
     assert not found
     assert "newron-ian[proof]" in found.note

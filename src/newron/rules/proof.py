@@ -58,7 +58,8 @@ _CHUNK = 100_000
 _MAX_JOINT = 200_000  # combinations of cells of one group of columns
 _MAX_SWEPT = 300_000
 _FAR = np.int8(2)
-_MIN_CHECKED = 300_000
+_MIN_CHECKED = 300_000  # steps of the checker that are always allowed
+_FEW_CHECKED = 1_000_000  # steps before a solver looks for a difference
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,7 @@ class _Prover:
         swept = self._sweep(nodes)
         if swept is not None:
             return swept
-        return self._ask_checker("states") or self._run_solver()
+        return self._ask_checker("states", max_work=_FEW_CHECKED) or self._run_solver()
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -264,11 +265,14 @@ class _Prover:
         note = f"{method} found no difference, but that could not be certified"
         return self._make_proof(None, method, note=note)
 
-    def _ask_checker(self, argument: str, method: str = "") -> Proof | None:
+    def _ask_checker(
+        self, argument: str, method: str = "", max_work: int | None = None
+    ) -> Proof | None:
+        work = min(self._checked_work, max_work or self._checked_work)
         document = self.model.to_dict()
         certificate = make_certificate(self.text, document, argument, range(len(self.axes)))
         try:
-            check(self.text, document, certificate, max_work=self._checked_work)
+            check(self.text, document, certificate, max_work=work)
         except CertificateError:
             return None
         return self._make_proof(True, method or argument, certificate=certificate)
@@ -412,7 +416,7 @@ class _Prover:
             from newron.rules.solver import TooLargeError, find_difference
         except ImportError:
             note = "the network is too large to enumerate; pip install 'newron-ian[proof]'"
-            return self._make_proof(None, "SAT", note=note)
+            return self._ask_checker("states") or self._make_proof(None, "SAT", note=note)
         try:
             cells = find_difference(self.circuit, self.body, self.output, self.budget)
         except TooLargeError as error:
@@ -421,7 +425,7 @@ class _Prover:
             return self._make_proof(None, "SAT", note=self._describe_timeout())
         if cells is None:
             note = "a solver found no difference, but that could not be certified"
-            return self._make_proof(None, "SAT", note=note)
+            return self._ask_checker("states") or self._make_proof(None, "SAT", note=note)
         return self._refute(cells, "SAT")
 
 
