@@ -49,6 +49,7 @@ class Query:
         self._columns = columns
         self._keep = keep
         self._table = self._exp.Table(**self._name_table(table))
+        self._table_name = table[-1]
         self._titles = Names(table)
 
     def _name_table(self, table: Sequence[str]) -> dict[str, Any]:
@@ -111,7 +112,13 @@ class Query:
         ]
         # A network that reads nothing still predicts something for every row.
         one = Selected("row", self._exp.Literal.number(1), frozenset())
-        return [self._alias(column) for column in columns or [one]]
+        return [self._qualify(self._alias(column)) for column in columns or [one]]
+
+    def _qualify(self, node: Node) -> Node:
+        """Name the table before its columns: SQLite reads "x" as a text where no column is x."""
+        for column in node.find_all(self._exp.Column):
+            column.set("table", self._clauses.quote(self._table_name))
+        return node
 
     def _alias(self, line: Selected) -> Node:
         if isinstance(line.node, self._exp.Column) and line.node.name == line.name:
