@@ -1,5 +1,6 @@
 """Queries, run by DuckDB, SQLite and PostgreSQL: they predict what the model predicts."""
 
+import sqlite3
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from newron.errors import InputError
 from newron.exports import export
 from newron.exports.dialects import DIALECTS
 from newron.exports.text import has_text, label_text
-from newron.model import Classes, Column
+from newron.model import Classes, Column, Layer, Model, Schema
 from rules.networks import Wishes, make_monk2, make_rows, make_step
 from rules.networks import make_model as make_crisp
 from rules.networks import make_table as make_labels
@@ -229,3 +230,19 @@ class TestErrors:
         model = make_step(column, 0.0, levels=[[0.0, 1.0, 1.0]])
         with pytest.raises(InputError, match="expected categories that differ as texts"):
             export(model, "sql")
+
+
+@pytest.mark.parametrize("columns", ["id, temp_c, age", "id, age", "temperature, age"])
+def test_sqlite_raises_where_a_column_is_missing_or_renamed(columns):
+    """SQLite reads a quoted name as a text where there is no such column."""
+    layer = Layer(
+        "heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1], w=[[1.0], [-1.0]],
+        b=[[38.0], [0.5]], alpha=[2.0, 1.0], centre=[1.0],
+    )  # fmt: skip
+    schema = Schema((Column("temperature", 35.0, 42.0), Column("age", 0.0, 100.0)))
+    model = Model(schema, [layer], Classes(("well", "ill")))
+    query = model.export("sql", dialect="sqlite", table="patients", keep=["id"]).text
+    database = sqlite3.connect(":memory:")
+    database.execute(f"create table patients({columns})")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        database.execute(query)
