@@ -34,7 +34,8 @@ from benchmarks.folds import (
     make_split,
     name_original,
 )
-from benchmarks.learners import LEARNERS, MANY_ROWS, measure
+from benchmarks.learner import measure
+from benchmarks.learners import LEARNERS, MANY_ROWS
 from benchmarks.report import Report, open_report
 from benchmarks.tables import encode
 from benchmarks.trials import Journal, Record, Trial, run_trials, show_progress

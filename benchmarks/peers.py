@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.folds import MONKS, count_splits, load, name_original
-from benchmarks.learners import LEARNERS, Learner
+from benchmarks.learner import Learner
+from benchmarks.learners import LEARNERS
 from benchmarks.paper import run_nested
 from benchmarks.paper_data import NOISY
 from benchmarks.report import Report, open_report
@@ -29,7 +30,6 @@ from newron.evaluation import Comparison, Ranking, compare_folds, compare_tables
 
 OURS = ("newron smooth", "newron heaviside", "newron sigmoid", "newron tanh-prod")
 LEFT_OUT = ("neural network",)  # of the paper's table alone
-PACKAGES = {"EBM": "interpret", "FIGS": "imodels", "RuleFit": "imodels", "RIPPER": "wittgenstein"}
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class Results:
         """Return a measure on each split; NaN where there is none."""
         found = self.records.get((table, model), [])
         return np.array([record.get(what, math.nan) for record in found], float)
+
+    def pair_scores(self, table: str, first: str, second: str) -> list[np.ndarray]:
+        """Return the accuracies of two models on the splits that both were run on."""
+        scores = [self.list_scores(table, model, "accuracy") for model in (first, second)]
+        return [values[: min(map(len, scores))] for values in scores]
 
     def average(self, table: str, model: str, what: str = "accuracy") -> float:
         """Return the mean of a measure over the splits; NaN where there is none."""
@@ -74,7 +79,7 @@ def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repea
     records, late = {}, set()
     for table in tables:
         for model in models:
-            trials = [Trial("nested", table, model, k) for k in range(count_splits(table, repeats))]
+            trials = list_splits(table, model, repeats)
             known = [journal.records.get(trial, {}) for trial in trials]
             if all("accuracy" in record for record in known):
                 records[table, model] = known
@@ -86,8 +91,8 @@ def gather(journal: Journal, tables: Sequence[str], models: Sequence[str], repea
 
 def find_absent(models: Sequence[str]) -> list[str]:
     """Return the packages that these models need and that are not installed."""
-    packages = dict.fromkeys(PACKAGES[model] for model in models if model in PACKAGES)
-    return [name for name in packages if find_spec(name) is None]
+    packages = dict.fromkeys(LEARNERS[model].package for model in models)
+    return [name for name in packages if name and find_spec(name) is None]
 
 
 def list_missing(journal: Journal, trials: Sequence[Trial]) -> dict[str, list[str]]:
@@ -207,7 +212,7 @@ def report_wins(report: Report, results: Results) -> None:
         row = [peer]
         for own in results.ours:
             signs = [
-                compare_folds(*(results.list_scores(t, m, "accuracy") for m in (own, peer))).sign
+                compare_folds(*results.pair_scores(t, own, peer)).sign
                 for t in results.tables
                 if (t, peer) in results.records and (t, own) in results.records
             ]
@@ -310,12 +315,18 @@ def list_trials(tables: Sequence[str], models: Sequence[str], repeats: int) -> l
     """Return all trials, tables with many rows first; those that cannot be are left out."""
     by_size = sorted(tables, key=lambda name: -len(load(name)[0]))
     return [
-        Trial("nested", table, model, split)
+        trial
         for table in [*by_size, *(name_original(name) for name in tables if name in MONKS)]
         for model in models
         if not (LEARNERS[model].only_two and load(table)[1].nunique() > 2)
-        for split in range(count_splits(table, repeats))
+        for trial in list_splits(table, model, repeats)
     ]
+
+
+def list_splits(table: str, model: str, repeats: int) -> list[Trial]:
+    """Return the trials of a model on the splits of a table; slow learners repeat less."""
+    repeats = min(repeats, LEARNERS[model].max_repeats)
+    return [Trial("nested", table, model, k) for k in range(count_splits(table, repeats))]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -333,6 +344,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="where trials are kept")  # fmt: skip
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the result as Markdown, "
                         "and the figure beside it as SVG")  # fmt: skip
+    parser.add_argument("--again", nargs="*", choices=everyone, default=[], metavar="MODEL",
+                        help="run these anew, dropping their trials")  # fmt: skip
     parser.add_argument("--as-it-is", action="store_true", help="run nothing: report what the "
                         "journal has")  # fmt: skip
     options = parser.parse_args(arguments)
@@ -340,6 +353,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if absent:  # else a trial would be kept with the error, and not be run again
         parser.error(f"expected {', '.join(absent)}, got none; run scripts/install_peers")
     journal = Journal(options.journal)
+    journal.forget("nested", options.again)
     trials = list_trials(options.tables, options.models, options.repeats)
     if not options.as_it_is:
         run_trials(trials, dict.fromkeys(options.models, run_nested), journal, options.jobs)

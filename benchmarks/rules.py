@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from benchmarks.learners import limit_time
+from benchmarks.learner import limit_time
 from benchmarks.report import Report, open_report
 from benchmarks.rule_learners import RULE_LEARNERS, RuleLearner, describe_rule_learners
 from benchmarks.tables import Split, draw, show_progress

@@ -23,7 +23,15 @@ from newron.errors import InputError
 __all__ = ["Journal", "Record", "Trial", "hash_sources", "is_late", "run_trials", "show_progress"]
 
 Record = dict[str, Any]
-SOURCES = ("model", "training", "estimators", "search")  # what decides a result of newron
+SOURCES = (
+    "model",
+    "objectives",
+    "engine",
+    "training",
+    "training/strategies",
+    "estimators",
+    "search",
+)  # what decides a result of newron
 
 
 @dataclass(frozen=True, order=True)
@@ -72,12 +80,27 @@ class Journal:
             for other, record in self.records.items()
         )
 
+    def forget(self, protocol: str, models: Sequence[str]) -> None:
+        """Drop the trials of some models, which are then run anew."""
+        old = [t for t in self.records if t.protocol == protocol and t.model in models]
+        if not old:
+            return
+        for trial in old:
+            del self.records[trial]
+        lines = [self._write_line(trial, record) for trial, record in self.records.items()]
+        fresh = self.path.with_suffix(".part")
+        fresh.write_text("".join(lines), encoding="utf-8")
+        os.replace(fresh, self.path)
+
+    @staticmethod
+    def _write_line(trial: Trial, record: Record) -> str:
+        return json.dumps({"trial": vars(trial), **record}, ensure_ascii=False) + "\n"
+
     def add(self, trial: Trial, record: Record) -> None:
         """Keep a result; it is on the disk before this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"trial": vars(trial), **record}, ensure_ascii=False)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+            file.write(self._write_line(trial, record))
             file.flush()
             os.fsync(file.fileno())
         self.records[trial] = record

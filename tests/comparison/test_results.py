@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from benchmarks import paper, peers
-from benchmarks.learners import limit_time
+from benchmarks.learner import limit_time
 from benchmarks.trials import Journal, Trial
 from scipy import stats
 

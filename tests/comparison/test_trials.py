@@ -102,3 +102,14 @@ class TestFolds:
         assert len(train) == 112
         official = datasets.load("image")
         np.testing.assert_array_equal(make_paper_split("image", 7)[1], official.test)
+
+
+def test_trials_that_are_forgotten_leave_the_others(tmp_path):
+    journal = Journal(tmp_path / "trials.jsonl")
+    trials = [Trial("nested", "iris", model, 0) for model in ("EBM", "FIGS")]
+    for trial in trials:
+        journal.add(trial, {"accuracy": 0.9})
+    journal.forget("paper", ["EBM"])
+    assert list(Journal(journal.path).records) == trials
+    journal.forget("nested", ["EBM"])
+    assert list(Journal(journal.path).records) == trials[1:]
