@@ -19,7 +19,7 @@ def run(capsys):
         """Run an example; give what it prints, after checks that hold for all of them."""
         runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"]()
         printed = capsys.readouterr().out
-        assert printed.count("Proved equal to the network.") == 1
+        assert printed.count("Proved equal to the network in class") == 1
         assert re.search(r"→ [\w ]+ \(probability .*%\)", printed)  # where one row ends
         return printed
 

@@ -8,7 +8,15 @@ import sys
 import numpy as np
 import pytest
 
-from newron.checker import CertificateError, check, evaluate, make_certificate
+from newron.checker import (
+    CLASS,
+    SCORE,
+    TARGET,
+    CertificateError,
+    check,
+    evaluate,
+    make_certificate,
+)
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.model.arithmetic import exp
 from newron.rules import extract, proof, prove
@@ -183,3 +191,19 @@ def test_it_imports_nothing_but_the_standard_library():
     bad, own = done.stdout.strip().rsplit("] [", 1)
     assert bad == "["
     assert not any(name in own for name in ("rules", "model", "formatting"))
+
+
+def test_a_certificate_names_what_it_covers():
+    model = make_score(2, [1.0, 2.0], 2.0)
+    points = "Points for ill\n    {}  x1 ≥ 1\n    {}  x2 ≥ 1\nSum ≥ {}: ill\nOtherwise: well"
+    same, scaled = points.format(1, 2, 2), points.format(3, 6, 6)
+    document = model.to_dict()
+    check(same, document, make_certificate(same, document, "sums", [0, 1], SCORE))
+    check(scaled, document, make_certificate(scaled, document, "sums", [0, 1], CLASS))
+    with pytest.raises(CertificateError, match="different points"):
+        check(scaled, document, make_certificate(scaled, document, "sums", [0, 1], SCORE))
+    with pytest.raises(CertificateError, match="by sums alone"):
+        check(same, document, make_certificate(same, document, "states", [0, 1], SCORE))
+    for covers in (TARGET, ("score",), ()):
+        with pytest.raises(CertificateError, match="expected to cover"):
+            check(same, document, make_certificate(same, document, "sums", [0, 1], covers))

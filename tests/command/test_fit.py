@@ -65,7 +65,7 @@ class TestWhatIsPrinted:
     def test_the_rules_their_proof_and_the_files(self, run, table, tmp_path):
         out = run("fit", table, "-t", "sick", *QUICK).stdout
         assert re.search(
-            r"✓ proved +the text of the rules equals the network on all \d+ cells", out
+            r"✓ proved +the text of the rules equals the network for all \d+ combinations", out
         )
         for name in ("report.html", "rules.txt", "network.svg", "model.json"):
             assert re.search(rf"^    {re.escape(name)} ", out, re.MULTILINE)

@@ -78,7 +78,7 @@ def test_a_card_is_a_rule_text_that_can_be_proved():
     rules = "\n".join("" if line.startswith("#") else line for line in text.splitlines())
     assert prove(rules, model).equal is True
     assert "# points " in text
-    assert "# Proved equal to the network." in text
+    assert "# Proved equal to the network in class" in text
 
 
 def test_narrow_terminals_get_no_table_of_totals(capsys, monkeypatch):
@@ -119,9 +119,9 @@ def test_a_network_that_always_predicts_the_same(capsys):
     ("proof", "text"),
     [
         (
-            Proof(True, "columns", 1166400, 0.41),
-            "  ✓ proved   the card equals the network on all 1 166 400 cells of the domain "
-            "(0.4 s)\n",
+            Proof(True, "columns", 1166400, 0.41, covers=("class", "score", "probability")),
+            "  ✓ proved   the card equals the network for all 1 166 400 combinations of "
+            "conditions,\n             in class, score and probability (0.4 s)\n",
         ),
         (
             Proof(None, "SAT", 9, 60.0, note="the check did not finish in 60 s"),

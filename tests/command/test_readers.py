@@ -27,7 +27,7 @@ class TestRules:
         done = run("rules", model)
         assert done.exit_code == 0
         assert "age ≥ 50" in done.stdout
-        assert "\n# Proved equal to the network." in done.stdout
+        assert "\n# Proved equal to the network in class" in done.stdout
         (tmp_path / "rules.txt").write_text(done.stdout, encoding="utf-8")
         assert run("prove", model, "rules.txt").exit_code == 0
 
@@ -67,7 +67,7 @@ class TestProve:
     def test_equal_rules_are_proved(self, run, model, tmp_path):
         done = self.prove(run, tmp_path, "# mine\nIf age ≥ 50, then yes\nOtherwise no\n")
         assert done.exit_code == 0
-        assert "  ✓ proved   the rules equal the network on all" in done.stdout
+        assert "  ✓ proved   the rules equal the network for all" in done.stdout
 
     def test_others_are_refuted_with_an_input(self, run, model, tmp_path):
         text = "If age ≥ 60, then yes\nOtherwise no\n"

@@ -78,6 +78,6 @@ def test_a_column_that_may_hold_anything_has_no_condition():
 def test_the_proof_has_the_same_words_each_time():
     for case in make_rule_cases(3):
         program = make_rule_program(case.model, case.rules)
-        assert program.proof.startswith("Proved equal to the network. All ")
+        assert program.proof.startswith("Proved equal to the network in class alone. All ")
         assert " s)" not in program.proof
         assert len(program.texts) == len(program.rules) + program.decides

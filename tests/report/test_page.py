@@ -129,7 +129,7 @@ def test_all_possible_inputs_need_no_interval():
 
 def test_rules_stand_with_their_proof():
     words = Page(make_page("count")).words
-    assert "Proved equal to the network." in words
+    assert "Proved equal to the network in class" in words
     assert "exactly 2 of" in words
     assert "Otherwise class 0" in words
 

@@ -139,7 +139,7 @@ def test_large_network_is_proved_by_columns(wide):
     assert found.method == "columns"
     assert found.size > 10**20
     assert not found.finite
-    assert str(found).startswith("Proved equal to the network. ")
+    assert str(found).startswith("Proved equal to the network in class, score and probability. ")
 
 
 @needs_solver
@@ -349,3 +349,24 @@ def test_amounts_are_compared_exactly():
     assert found.equal is not True or model.predict([[0, 2, 0]])[0] == 0.2
     found = prove(text.replace("+0.2", "+0.2000000001"), model)
     assert found.equal is False
+
+
+# ---- what is covered ----
+
+
+def test_a_proof_names_what_it_covers():
+    model = make_score(2, [1.0, 2.0], 2.0)
+    points = "Points for ill\n    {}  x1 ≥ 1\n    {}  x2 ≥ 1\nSum ≥ {}: ill\nOtherwise: well"
+    same = prove(points.format(1, 2, 2), model)
+    assert same.covers == ("class", "score", "probability")
+    assert same.certificate["covers"] == list(same.covers)
+    assert same.verdict.endswith("in class, score and probability")
+    scaled = prove(points.format(3, 6, 6), model)
+    assert scaled.covers == tuple(scaled.to_dict()["covers"]) == ("class",)
+    assert scaled.verdict.endswith("in class alone")
+    other = prove("If x2 ≥ 1, then ill\nOtherwise well", model)
+    assert other.covers == ("class",)
+    amounts = Model(model.schema, model.layers, Targets(("y",)))
+    added = "Add up for y\n    1  x1 ≥ 1\n    2  x2 ≥ 1\n    -2  to start with"
+    assert prove(added, amounts).covers == ("target",)
+    assert prove(points.format(1, 3, 4), model).covers == ()

@@ -289,7 +289,7 @@ def test_monk2():
     rules = extract(make_monk2())
     assert str(rules).startswith(
         "If exactly 2 of [a1 = 1; a2 = 1; a3 = 1; a4 = 1; a5 = 1; a6 = 1], then class 1\n"
-        "Otherwise class 0\n\nProved equal to the network. All 432 inputs"
+        "Otherwise class 0\n\nProved equal to the network in class alone. All 432 inputs"
     )
     assert (rules.n_literals, len(rules)) == (6, 1)
     assert rules.minimal

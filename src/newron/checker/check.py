@@ -1,11 +1,14 @@
 """Checks that rules equal a network, by two arguments.
 
-*sums*: the weighted sum of the network and the points of the rules are one function, up to a
-positive factor where they decide: what remains of their difference, column by column and
-group by group, is zero.
+*sums*: the weighted sum of the network and the points of the rules are one function: what
+remains of their difference, column by column and group by group, is zero. For the class alone
+that is enough up to a positive factor.
 
 *states*: all inputs are followed column by column, as far as sums and counts tell them apart;
 in every state that is reached at the end, network and rules decide alike.
+
+A certificate names what it covers: the class alone, or class, score and probability, which follow
+from equal sums; of a regression the target.
 
 Both rest on the same reading. Each column is cut into *cells* within which no condition
 changes, a missing value among them. A condition is a *form*: whole numbers for the cells of
@@ -36,7 +39,11 @@ from newron.checker.network import (
     read_network,
 )
 
-__all__ = ["CertificateError", "check", "evaluate", "make_certificate"]
+__all__ = ["CLASS", "SCORE", "TARGET", "CertificateError", "check", "evaluate", "make_certificate"]
+
+CLASS = ("class",)
+SCORE = ("class", "score", "probability")
+TARGET = ("target",)
 
 FORMAT, VERSION = "newron certificate", 1
 MAX_WORK = 20_000_000
@@ -45,7 +52,11 @@ _MAX_WHOLE = 2**50
 
 
 def make_certificate(
-    text: str, document: Mapping[str, Any], method: str, order: Sequence[int]
+    text: str,
+    document: Mapping[str, Any],
+    method: str,
+    order: Sequence[int],
+    covers: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     r"""Return a certificate that rules equal a network, for :func:`check`.
 
@@ -59,6 +70,9 @@ def make_certificate(
         The argument.
     order : sequence of int
         The columns in the order in which the states are to be followed.
+    covers : sequence of str, optional
+        What is equal: ``CLASS`` (the default for classes), ``SCORE`` (class, score and
+        probability, by the sums), or ``TARGET`` (the default for a regression).
 
     Returns
     -------
@@ -74,6 +88,8 @@ def make_certificate(
     >>> make_certificate(text, model.to_dict(), "states", [0])["method"]
     'states'
     """
+    if covers is None:
+        covers = TARGET if "targets" in document.get("output", ()) else CLASS
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -81,6 +97,7 @@ def make_certificate(
         "model": _digest(_write(document)),
         "method": method,
         "order": list(order),
+        "covers": list(covers),
     }
 
 
@@ -126,8 +143,11 @@ def check(
         raise CertificateError("the certificate is one of another model")
     try:
         comparison = _Comparison(read_network(document), text, max_work)
+        score = comparison.read_coverage(certificate.get("covers"))
         if certificate.get("method") == "sums":
-            comparison.compare_sums()
+            comparison.compare_sums(score=score)
+        elif score:
+            raise CertificateError("equal scores are shown by sums alone")
         elif certificate.get("method") == "states":
             comparison.compare_states(certificate.get("order", []))
         else:
@@ -469,14 +489,21 @@ class _Comparison:
             out.append(made)
         return out
 
-    def compare_sums(self) -> None:
-        """Check that points and network are the same sums."""
+    def read_coverage(self, covers: Any) -> bool:
+        """Return whether the scores of classes must be equal, not the classes alone."""
+        known = (TARGET,) if self.network.labels is None else (CLASS, SCORE)
+        if not isinstance(covers, list) or tuple(covers) not in known:
+            raise CertificateError(f"expected to cover {' or '.join(map(', '.join, known))}")
+        return tuple(covers) == SCORE
+
+    def compare_sums(self, *, score: bool) -> None:
+        """Check that points and network are the same sums, or multiples that decide alike."""
         if self.rules.constants is None:
             raise CertificateError("the rules add no points")
         own, shared = self.share()
         network, rules = self.sum_network(shared // own), self.sum_rules(shared)
         ratio = Fraction(1)
-        if self.network.labels is not None:
+        if self.network.labels is not None and not score:
             ratio = next(filter(None, map(_find_ratio, network, rules)), ratio)
         for a, b in zip(network, rules, strict=True):
             self._check_zero(a.times(ratio.numerator).minus(b.times(ratio.denominator)))

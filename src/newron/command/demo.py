@@ -40,7 +40,6 @@ def run(
     from newron.command.fit_output import print_files
     from newron.command.outputs import RULES, Outputs
     from newron.command.printing import print_model, print_proof
-    from newron.command.prove import to_dict
     from newron.demo import RESTARTS, load_training_rows, make_monk2, train_monk2
 
     outputs = Outputs(output, more=(_ROBOTS,), force=force)
@@ -70,7 +69,7 @@ def run(
         found = {"correct": n_correct, "of": len(robots), "rule": rules.to_text(notes=False)}
         seconds = round(time.perf_counter() - begin, 3)
         files = {"seconds": seconds, "files": outputs.locate(written)}
-        console.print_json({**found, "proof": to_dict(rules.proof), **files})
+        console.print_json({**found, "proof": rules.proof.to_dict(), **files})
     if not console.verbose:
         return
     console.print()

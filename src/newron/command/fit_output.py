@@ -13,7 +13,6 @@ from newron._version import __version__
 from newron.command.fit_pipeline import NETWORK, FitResult
 from newron.command.outputs import Outputs
 from newron.command.printing import draw_chart, find_card, print_model, print_proof
-from newron.command.prove import to_dict
 from newron.command.terminal import WIDTH, Console, bold, dim
 from newron.evaluation import ClassificationQuality, Estimate, Evaluation, RegressionQuality
 from newron.formatting import (
@@ -268,7 +267,7 @@ def _to_dict(result: FitResult, outputs: Outputs, written: Mapping[str, str]) ->
         "hidden": [layer.n_neurons for layer in model.layers[:-1]],
         "not used": result.unused,
         "rules": None if rules is None else rules.to_text(notes=False),
-        "proof": None if rules is None else to_dict(rules.proof),
+        "proof": None if rules is None else rules.proof.to_dict(),
         "seconds": round(result.seconds, 3),
         "files": outputs.locate(written),
     }

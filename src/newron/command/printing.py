@@ -35,6 +35,7 @@ _MAX_RULES = 20
 _MAX_LINES = 40
 _SPACE = "    "
 _NAME, _PLOT = 22, 48  # columns of a chart's names and of its plot
+_COMBINATIONS = ("combination of conditions", "combinations of conditions")
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -236,9 +237,9 @@ def print_model(console: Console, model: Model, rules: RuleSet | None, file: str
 def print_proof(console: Console, proof: Proof, what: str, agreement: str = "") -> None:
     """Print whether ``what`` equals the network; ``agreement`` where that was not shown."""
     if proof.equal:
-        unit = format_count(proof.size, "input" if proof.finite else "cell")
-        domain = f"all {unit}" if proof.finite else f"all {unit} of the domain"
-        text = f"{what} the network on {domain}"
+        words = ("input", None) if proof.finite else _COMBINATIONS
+        inputs = format_count(proof.size, *words)
+        text = f"{what} the network for all {inputs}, in {proof.coverage}"
         console.print_record("proved", text, f"({format_seconds(proof.seconds)})")
     elif proof.equal is None:
         console.print_record("not proved", "; ".join(filter(None, [proof.note, agreement])) + ".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,15 +11,11 @@ from newron.command.options import ModelFile, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
-if TYPE_CHECKING:
-    from newron.rules.proof import Proof
-
 EXAMPLES = (
     ("newron prove model.json rules.txt", ""),
     ("newron prove model.json rules.txt && deploy", "only if they are equal, proved"),
 )
 PROVED, REFUTED, NOT_PROVED = 0, 1, 3
-_SIDES = ("rules", "network")
 
 
 def run(
@@ -44,7 +40,7 @@ def run(
     except InputError as error:
         raise InputError(f"{rules}: {error}") from None
     if console.as_json:
-        console.print_json(to_dict(proof))
+        console.print_json(proof.to_dict())
     else:
         from newron.command.printing import print_proof
 
@@ -59,17 +55,3 @@ def _read_text(path: Path) -> str:
         return "\n".join("" if line.lstrip().startswith("#") else line for line in lines)
     except UnicodeDecodeError:
         raise InputError(f"{path}: expected rules as text in UTF-8, got other bytes") from None
-
-
-def to_dict(proof: Proof) -> dict[str, object]:
-    """Return a proof as plain data."""
-    predicted = proof.predicted
-    return {
-        "equal": proof.equal,
-        "method": proof.method,
-        "size": proof.size,
-        "seconds": round(proof.seconds, 4),
-        "counterexample": proof.counterexample,
-        "predicted": None if predicted is None else dict(zip(_SIDES, predicted, strict=True)),
-        "note": proof.note,
-    }

@@ -10,7 +10,8 @@ network. Of these ways the first that can decide is taken:
 - *SAT*: a solver looks for an input on which they differ (python-sat, the extra "proof").
 
 Equality is called proved only where :mod:`newron.checker`, which shares no code with this
-package, has accepted a certificate of it.
+package, has accepted a certificate of it. A proof names what it covers: rules may keep the
+class alone, or be the same sums, and then scores and probabilities are equal too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.checker import CertificateError, check, evaluate, make_certificate
+from newron.checker import (
+    CLASS,
+    SCORE,
+    TARGET,
+    CertificateError,
+    check,
+    evaluate,
+    make_certificate,
+)
+from newron.formatting import join_words
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.rules.axis import Axis
@@ -85,12 +95,16 @@ class Proof:
         Why it was not proved, or what else is to be known.
     certificate : dict or None
         What :func:`newron.checker.check` has accepted, where equality was proved.
+    covers : tuple of str
+        In what they were proved equal: ("class",) where rules keep the class alone,
+        ("class", "score", "probability") where they are the same sums, ("target",) for a
+        regression. Empty where nothing was proved.
 
     Examples
     --------
-    >>> proof = Proof(True, "enumeration", 12, 0.01, finite=True)
+    >>> proof = Proof(True, "enumeration", 12, 0.01, finite=True, covers=("class",))
     >>> proof.verdict, proof.describe(seconds=False)
-    ('Proved equal to the network',
+    ('Proved equal to the network in class alone',
      'All 12 inputs of the stated domain checked, no difference (enumeration).')
     """
 
@@ -103,6 +117,7 @@ class Proof:
     finite: bool = False
     note: str = ""
     certificate: dict[str, Any] | None = None
+    covers: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether equality was proved."""
@@ -113,7 +128,14 @@ class Proof:
         """What was shown, in a few words."""
         if self.equal is None:
             return "Not proved"
-        return "Proved equal to the network" if self.equal else "Not equal to the network"
+        if not self.equal:
+            return "Not equal to the network"
+        return f"Proved equal to the network in {self.coverage}"
+
+    @property
+    def coverage(self) -> str:
+        """In what rules and network were proved equal, in words."""
+        return "class alone" if self.covers == CLASS else join_words(self.covers)
 
     def describe(self, *, seconds: bool = True) -> str:
         """Return how equality was shown, or why not, without the verdict.
@@ -161,6 +183,7 @@ class Proof:
             "counterexample": self.counterexample,
             "predicted": None if pair is None else {"rules": pair[0], "network": pair[1]},
             "note": self.note,
+            "covers": list(self.covers),
         }
 
 
@@ -270,12 +293,23 @@ class _Prover:
     ) -> Proof | None:
         work = min(self._checked_work, max_work or self._checked_work)
         document = self.model.to_dict()
-        certificate = make_certificate(self.text, document, argument, range(len(self.axes)))
-        try:
-            check(self.text, document, certificate, max_work=work)
-        except CertificateError:
-            return None
-        return self._make_proof(True, method or argument, certificate=certificate)
+        for covers in self._list_coverages(argument):
+            order = range(len(self.axes))
+            certificate = make_certificate(self.text, document, argument, order, covers)
+            try:
+                check(self.text, document, certificate, max_work=work)
+            except CertificateError:
+                continue
+            return self._make_proof(
+                True, method or argument, certificate=certificate, covers=covers
+            )
+        return None
+
+    def _list_coverages(self, argument: str) -> tuple[tuple[str, ...], ...]:
+        """Return what an argument may show, the most first."""
+        if not isinstance(self.output, Classes):
+            return (TARGET,)
+        return (SCORE, CLASS) if argument == "sums" else (CLASS,)
 
     @property
     def _checked_work(self) -> int:
