@@ -26,6 +26,7 @@ from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.rules.coverage import number_classes
 from newron.rules.crisp import score_r2
+from newron.tables.frames import make_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,18 +160,11 @@ class Importance(Sequence[Influence]):
         -------
         DataFrame
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InputError(
-                "expected pandas for a data frame of importance, got none installed: "
-                "run pip install 'newron-ian[pandas]'"
-            ) from None
         if functions:
             names = ["layer", "neuron", "function", "name", "value"]
-            return pd.DataFrame([asdict(w) for w in self.functions], columns=names)
+            return make_pandas(map(asdict, self.functions), names, "importance")
         names = ["name", "value", "std"] if self.kind == "permutation" else ["name", "value"]
-        return pd.DataFrame([asdict(w) for w in self], columns=names)
+        return make_pandas(map(asdict, self), names, "importance")
 
     def __repr__(self) -> str:
         return f"<Importance: {self.kind}, {len(self)} inputs, {self.n_rows} rows>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from numpy.typing import ArrayLike
 
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from newron.exports import Export
     from newron.figures.figure import Figure, Layout, Theme
     from newron.model.model import Model
+    from newron.model.output import Label
     from newron.report import Origin
     from newron.rules.coverage import Coverage
     from newron.rules.ruleset import RuleSet
     from newron.rules.scorecard import ScoreCard
+    from newron.shapes.effects import Effects
     from newron.shapes.fuzzy import FuzzyRules
     from newron.shapes.shape import Shapes
 
@@ -124,16 +126,32 @@ class Readable:
         other = None if X is None or y is None else cover_rows(model, X, y)
         return round_card(model, max_points, training, other, seconds=seconds)
 
-    def shapes(self) -> Shapes:
-        """Describe what every function does over the observed range of what it reads.
+    @overload
+    def shapes(self, *, by: Literal["function"] = ...) -> Shapes: ...
+    @overload
+    def shapes(self, *, by: Literal["column"]) -> Effects: ...
+    def shapes(self, *, by: Literal["function", "column"] = "function") -> Shapes | Effects:
+        """Describe what every function, or every column, does over its observed range.
+
+        Parameters
+        ----------
+        by : {"function", "column"}
+            Every function by itself, neuron by neuron; or one curve for each column and one
+            surface for each pair of columns, with what they add to the score.
 
         Returns
         -------
-        Shapes
+        Shapes or Effects
         """
-        from newron.shapes.shape import read_shapes
+        if by == "function":
+            from newron.shapes.shape import read_shapes
 
-        return read_shapes(self._get_model())
+            return read_shapes(self._get_model())
+        if by != "column":
+            raise InputError(f"by: expected 'function' or 'column', got {by!r}")
+        from newron.shapes.effects import read_effects
+
+        return read_effects(self._get_model())
 
     def fuzzy(self) -> FuzzyRules:
         """Describe a smooth network as fuzzy rules: direction, position and sharpness.
@@ -208,6 +226,26 @@ class Readable:
             limit=limit,
             max_evaluations=max_evaluations,
         )
+
+    def contributions(self, X: ArrayLike, *, output: Label | None = None) -> Any:
+        """Return what each column, and each pair of columns, adds to the score of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_columns)
+        output : label, optional
+            Of several classes or targets, the one to return.
+
+        Returns
+        -------
+        table of shape (n_rows, n_terms + 1), or dict of them
+            A frame of the kind that X is, or an array; the last column is the intercept, and a
+            row adds up to its score. For several classes or targets a dict by label, unless
+            ``output`` names one. See :func:`newron.explanations.measure_contributions`.
+        """
+        from newron.explanations.contributions import measure_contributions
+
+        return measure_contributions(self._get_model(), X, output=output)
 
     def importance(
         self,

@@ -1,6 +1,17 @@
 """What each function of a network does over the observed range, as facts and in words."""
 
+from newron.shapes.effect import Effect
+from newron.shapes.effects import Effects, read_effects
 from newron.shapes.fuzzy import FuzzyRules, read_fuzzy_rules
 from newron.shapes.shape import Shape, Shapes, read_shapes
 
-__all__ = ["FuzzyRules", "Shape", "Shapes", "read_fuzzy_rules", "read_shapes"]
+__all__ = [
+    "Effect",
+    "Effects",
+    "FuzzyRules",
+    "Shape",
+    "Shapes",
+    "read_effects",
+    "read_fuzzy_rules",
+    "read_shapes",
+]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +15,7 @@ from newron.model.network import Layer
 from newron.model.processing import Processing, get_processing
 from newron.model.schema import Column, RankScale, Schema
 
-__all__ = ["Curve", "Source", "trace_function"]
+__all__ = ["Curve", "Source", "SumCurve", "trace_function"]
 
 _POINTS = 513  # of the even grid over a range
 _MIN_TURN = 0.1  # of the variation; smaller turns are smoothed out
@@ -50,8 +51,83 @@ class Source:
     column: Column | None = None
 
 
+class SampledCurve:
+    """What can be seen of a curve at its positions: turns, crossings, whether it is straight."""
+
+    source: Source
+
+    @property
+    @abstractmethod
+    def x(self) -> Floats:
+        """The positions, in order."""
+
+    @property
+    @abstractmethod
+    def y(self) -> Floats:
+        """The value at each position."""
+
+    @property
+    @abstractmethod
+    def missing(self) -> float | None:
+        """The value of a missing value, if the column has missing values."""
+
+    @abstractmethod
+    def trace(self, x: Floats) -> Floats:
+        """Return the values at some positions."""
+
+    @property
+    def is_even(self) -> bool:
+        """Whether a range is sampled, and not the values of a column that has few."""
+        column = self.source.column
+        return column is None or not (column.values or column.categories)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the greatest value, that of a missing value included."""
+        values = self.y if self.missing is None else np.append(self.y, self.missing)
+        return float(values.min()), float(values.max())
+
+    @property
+    def variation(self) -> float:
+        """The greatest less the least value of the positions."""
+        return float(self.y.max() - self.y.min())
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """Which positions are highest or lowest, between rises and falls."""
+        return _find_turns(self.y, _MIN_TURN * self.variation)
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether a straight line comes near to it."""
+        x, y = self.x, self.y
+        if len(x) < 3:
+            return False
+        line = y[0] + (y[-1] - y[0]) * ((x - x[0]) / (x[-1] - x[0]))
+        return bool(np.abs(y - line).max() <= _STRAIGHT * self.variation)
+
+    def find_place(self, level: float, first: int, last: int) -> float:
+        """Return where it first crosses a level between two of the positions."""
+        above = self.y[first : last + 1] >= level
+        k = first + int(np.argmax(above != above[0]))
+        if k == first:
+            return float(self.x[first])
+        return _find_crossing(self.trace, float(self.x[k - 1]), float(self.x[k]), level)
+
+    def find_top(self, turn: int) -> float:
+        """Return the position of a turn, and the middle of a flat one."""
+        if not self.is_even:
+            return float(self.x[turn])
+        beside = np.abs(self.y - self.y[turn]) > _LEVEL * self.variation
+        first = turn - int(np.argmax(np.append(beside[turn::-1], True))) + 1
+        last = turn + int(np.argmax(np.append(beside[turn:], True))) - 1
+        if first == last:
+            return float(self.x[turn])
+        return float(0.5 * (self.x[first] + self.x[last]))
+
+
 @dataclass(frozen=True)
-class Curve:
+class Curve(SampledCurve):
     """A function over the range of what it reads, or over the values where there are few.
 
     For categories ``x`` are their numbers and ``y`` their levels.
@@ -99,37 +175,6 @@ class Curve:
         """The h of each position."""
         return self.levels if len(self.levels) else self.trace(self.x)
 
-    @property
-    def is_even(self) -> bool:
-        """Whether a range is sampled, and not the values of a column that has few."""
-        column = self.source.column
-        return not len(self.levels) and (column is None or not column.values)
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The least and the greatest h, a missing value included."""
-        values = self.y if self.missing is None else np.append(self.y, self.missing)
-        return float(values.min()), float(values.max())
-
-    @property
-    def variation(self) -> float:
-        """The greatest less the least h of the positions."""
-        return float(self.y.max() - self.y.min())
-
-    @cached_property
-    def turns(self) -> list[int]:
-        """Which positions are highest or lowest, between rises and falls."""
-        return _find_turns(self.y, _MIN_TURN * self.variation)
-
-    @property
-    def is_straight(self) -> bool:
-        """Whether a straight line comes near to it."""
-        x, y = self.x, self.y
-        if len(x) < 3:
-            return False
-        line = y[0] + (y[-1] - y[0]) * ((x - x[0]) / (x[-1] - x[0]))
-        return bool(np.abs(y - line).max() <= _STRAIGHT * self.variation)
-
     def trace(self, x: Floats) -> Floats:
         """Return h at some positions."""
         return trace_function(self.schema, self.layer, self.e, x)
@@ -150,24 +195,40 @@ class Curve:
             places = np.concatenate([scale.value(places), np.array(scale.knots)])
         return np.concatenate([places, b, np.nextafter(b, -np.inf), np.nextafter(b, np.inf)])
 
-    def find_place(self, level: float, first: int, last: int) -> float:
-        """Return where h first crosses a level between two of the positions."""
-        above = self.y[first : last + 1] >= level
-        k = first + int(np.argmax(above != above[0]))
-        if k == first:
-            return float(self.x[first])
-        return _find_crossing(self.trace, float(self.x[k - 1]), float(self.x[k]), level)
 
-    def find_top(self, turn: int) -> float:
-        """Return the position of a turn, and the middle of a flat one."""
-        if not self.is_even:
-            return float(self.x[turn])
-        beside = np.abs(self.y - self.y[turn]) > _LEVEL * self.variation
-        first = turn - int(np.argmax(np.append(beside[turn::-1], True))) + 1
-        last = turn + int(np.argmax(np.append(beside[turn:], True))) - 1
-        if first == last:
-            return float(self.x[turn])
-        return float(0.5 * (self.x[first] + self.x[last]))
+@dataclass(frozen=True)
+class SumCurve(SampledCurve):
+    """What all functions of a column add to a score.
+
+    ``members`` are the functions, whose positions it takes; ``measure`` returns what is added at
+    some values of the column.
+    """
+
+    source: Source
+    members: Sequence[Curve]
+    measure: Callable[[Floats], Floats]
+
+    @cached_property
+    def x(self) -> Floats:
+        """The positions of all members."""
+        return np.unique(np.concatenate([member.x for member in self.members]))
+
+    @cached_property
+    def y(self) -> Floats:
+        """What is added at each position."""
+        return self.trace(self.x)
+
+    @cached_property
+    def missing(self) -> float | None:
+        """What a missing value adds, if the column has missing values."""
+        column = self.source.column
+        if column is None or not column.gaps:
+            return None
+        return float(self.measure(np.array([np.nan]))[0])
+
+    def trace(self, x: Floats) -> Floats:
+        """Return what is added at some positions."""
+        return self.measure(x)
 
 
 def _find_turns(y: Floats, least: float) -> list[int]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "describe_fuzzy",
     "describe_shape",
+    "format_contribution",
     "format_factor",
     "list_neuron",
 ]
@@ -68,6 +69,11 @@ def describe_fuzzy(shape: Shape) -> tuple[str, str]:
 def format_factor(weight: float | None) -> str:
     """Return a weight before what it multiplies; nothing if there is none."""
     return "" if weight is None else f"{format_signed(weight)} × "
+
+
+def format_contribution(value: float) -> str:
+    """Return what is added to a score, with its sign: "+0.5", "−2", "0"."""
+    return "0" if value == 0.0 else format_signed(value, 4)
 
 
 def list_neuron(

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from newron.errors import InputError
 from newron.formatting import format_rounded
 from newron.model.aggregation import activate, combine_limits
 from newron.model.description import name_neurons
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Label
-from newron.shapes.curve import Curve, Source
+from newron.shapes.curve import Curve, SampledCurve, Source, SumCurve
 from newron.shapes.sentence import describe_shape, format_factor, list_neuron
+from newron.tables.frames import make_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Kind", "Neuron", "Shape", "Shapes", "read_shapes"]
+__all__ = ["Kind", "Neuron", "Shape", "Shapes", "read_shapes", "read_sum"]
 
 Kind = Literal[
     "step up",
@@ -295,15 +295,8 @@ class Shapes(Sequence[Shape]):
         -------
         DataFrame
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InputError(
-                "expected pandas for a data frame of shapes, got none installed: "
-                "run pip install 'newron-ian[pandas]'"
-            ) from None
-        records = [[shape.to_dict()[name] for name in _RECORD] for shape in self]
-        return pd.DataFrame(records, columns=list(_RECORD))
+        records = ([shape.to_dict()[name] for name in _RECORD] for shape in self)
+        return make_pandas(records, _RECORD, "shapes")
 
 
 _RECORD = (
@@ -377,6 +370,52 @@ def _find_reach(neuron: Neuron, shapes: Sequence[Shape]) -> tuple[float, float]:
     return low, high
 
 
+# ---- sums ----
+
+
+def read_sum(curve: SumCurve, layer: int, neuron: int, function: int, largest: float) -> Shape:
+    """Describe what all functions of a column add to a neuron; values are what is added.
+
+    ``function`` is the first of them, ``largest`` what the strongest function of the neuron adds.
+    """
+    low, high = curve.limits
+    column = curve.source.column
+    common: dict[str, Any] = {
+        "layer": layer,
+        "neuron": neuron,
+        "function": function,
+        "source": curve.source.name,
+        "low": float(curve.x[0]),
+        "high": float(curve.x[-1]),
+        "start": float(curve.y[0]),
+        "end": float(curve.y[-1]),
+        "least": low,
+        "greatest": high,
+        "missing": curve.missing,
+        "matters": high - low >= _NEGLIGIBLE * largest,
+        "unit": None if column is None else column.unit,
+    }
+    if not curve.is_even:
+        common["points"] = tuple(zip(curve.x.tolist(), curve.y.tolist(), strict=True))
+    if curve.variation <= _NOISE * largest:
+        return Shape(kind="constant", **common)
+    if curve.turns:
+        return _read_turns(curve, common)
+    kind: Kind = "rising" if curve.y[-1] > curve.y[0] else "falling"
+    if curve.is_straight:
+        return Shape(kind="linear", **common)
+    return Shape(kind=kind, **common, **_find_middle(curve))
+
+
+def _find_middle(curve: SumCurve) -> dict[str, Any]:
+    """Return where a monotone curve is half-way, and where 10 % and 90 % are."""
+    start, end, last = float(curve.y[0]), float(curve.y[-1]), len(curve.x) - 1
+    low, half, high = (
+        curve.find_place(start + part * (end - start), 0, last) for part in (0.1, 0.5, 0.9)
+    )
+    return {"threshold": half, "between": (low, high)}
+
+
 # ---- functions ----
 
 
@@ -435,16 +474,18 @@ def _is_flat(curve: Curve, least: float) -> bool:
 
 
 def _read_curve(curve: Curve, common: dict[str, Any]) -> Shape:
+    return _read_turns(curve, common) if curve.turns else _read_slope(curve, common)
+
+
+def _read_turns(curve: SampledCurve, common: dict[str, Any]) -> Shape:
     turns = tuple((curve.find_top(t), float(curve.y[t])) for t in curve.turns)
     if len(turns) > 1:
         return Shape(kind="wave", turns=turns, **common)
-    if len(turns) == 1:
-        return _read_bell(curve, turns, common)
-    return _read_slope(curve, common)
+    return _read_bell(curve, turns, common)
 
 
 def _read_bell(
-    curve: Curve, turns: tuple[tuple[float, float], ...], common: dict[str, Any]
+    curve: SampledCurve, turns: tuple[tuple[float, float], ...], common: dict[str, Any]
 ) -> Shape:
     top, (_, height), last = curve.turns[0], turns[0], len(curve.x) - 1
     left = curve.find_place(0.5 * (height + float(curve.y[0])), 0, top)

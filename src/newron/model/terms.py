@@ -1,0 +1,184 @@
+"""What the scores of a model add up: a term for each column, pair of columns, or more of them.
+
+All functions of the last layer that read one column, directly or through neurons, are one term;
+those that read two columns together are another. A score is the intercept and all its terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from newron.model.arithmetic import Floats
+from newron.model.model import Model
+from newron.model.network import Layer
+from newron.model.output import Targets
+
+__all__ = ["Term", "Terms", "split_terms"]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of the scores that depends on some columns alone.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The columns that it reads, in their order.
+    name : str
+        Their names: "age", or "age × sex".
+    edges : tuple of int
+        The functions of the last layer that it adds up, of all scores.
+    """
+
+    columns: tuple[int, ...]
+    name: str
+    edges: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """A model's scores as sums of terms.
+
+    Parameters
+    ----------
+    model : Model
+    terms : tuple of Term
+        Single columns first, then pairs, then more.
+    intercept : array of shape (n_scores,)
+        What every row gets.
+    network : Model
+        Its targets are what each term adds to each score, term by term.
+    """
+
+    model: Model
+    terms: tuple[Term, ...]
+    intercept: Floats
+    network: Model
+
+    def evaluate(self, rows: Floats) -> Floats:
+        """Return what each term adds to each score: shape (rows, terms, scores)."""
+        shape = len(rows), len(self.terms), self.model.output.n_scores
+        if not self.terms:
+            return np.zeros(shape)
+        return self.network.score_rows(rows).reshape(shape) + 0.0  # no -0.0
+
+    def trace(self, term: Term, values: Floats) -> Floats:
+        """Return what a term adds where its columns have some values.
+
+        Parameters
+        ----------
+        term : Term
+        values : array of shape (n, columns of the term)
+            Numbers, or those of categories; NaN is a missing value.
+
+        Returns
+        -------
+        array of shape (n, scores)
+        """
+        lows = [0.0 if c.n_categories else c.low for c in self.model.schema.columns]
+        rows = np.tile(np.array(lows), (len(values), 1))
+        rows[:, term.columns] = values
+        alone = Terms(self.model, (term,), self.intercept, _make_network(self.model, (term,)))
+        return alone.evaluate(rows)[:, 0]
+
+
+def split_terms(model: Model) -> Terms:
+    """Split the scores of a model by the columns that their parts read.
+
+    Where the last layer takes a least, a greatest or a product, all of a score is one term.
+
+    Examples
+    --------
+    >>> from newron.model import Column, Schema
+    >>> layer = Layer("linear", "sum", "identity", 1, target=[0, 0], source=[0, 1],
+    ...               w=[[2.0], [1.0]], b=[[0.0], [0.0]], centre=[-1.5])
+    >>> model = Model(Schema((Column("a", 0.0, 9.0), Column("b", 0.0, 9.0))), [layer],
+    ...               Targets(("y",)))
+    >>> terms = split_terms(model)
+    >>> [term.name for term in terms.terms], terms.intercept.tolist()
+    (['a', 'b'], [1.5])
+    >>> terms.evaluate(np.array([[3.0, 4.0]]))[0, :, 0].tolist()
+    [6.0, 4.0]
+    """
+    groups = _group_edges(model)
+    fixed = groups.pop((), [])
+    names = model.schema.names
+    terms = tuple(
+        Term(columns, " × ".join(names[i] for i in columns), tuple(edges))
+        for columns, edges in sorted(groups.items(), key=lambda item: (len(item[0]), item[0]))
+    )
+    network = _make_network(model, terms) if terms else model
+    return Terms(model, terms, _find_intercept(model, fixed), network)
+
+
+def _group_edges(model: Model) -> dict[tuple[int, ...], list[int]]:
+    last, columns = model.layers[-1], _find_columns(model)
+    own = [columns[source] for source in last.source.tolist()]
+    if last.aggregation not in ("sum", "mean"):  # nothing that could be taken apart
+        own = [frozenset().union(*own)] * len(own)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for e, read in enumerate(own):
+        groups.setdefault(tuple(sorted(read)), []).append(e)
+    return groups
+
+
+def _find_columns(model: Model) -> list[frozenset[int]]:
+    """Return the columns that each signal depends on."""
+    found = [frozenset([i]) for i in range(len(model.schema))]
+    for layer in model.layers[:-1]:
+        own = [
+            frozenset().union(*(found[s] for s in layer.source[a:b].tolist()))
+            for a, b in zip(layer.begin[:-1], layer.begin[1:], strict=True)
+        ]
+        found += own
+    return found
+
+
+def _make_network(model: Model, terms: Sequence[Term]) -> Model:
+    """Return a network with an output for each term and score."""
+    last, n_scores = model.layers[-1], model.output.n_scores
+    edges = np.array([e for term in terms for e in term.edges])
+    term_of = np.repeat(np.arange(len(terms)), [len(term.edges) for term in terms])
+    target = term_of * n_scores + last.target[edges]
+    order = np.argsort(target, kind="stable")
+    edges, target = edges[order], target[order]
+    layer = _take_edges(last, edges, target, len(terms) * n_scores)
+    names = tuple(f"{t}:{k}" for t in range(len(terms)) for k in range(n_scores))
+    return Model(model.schema, (*model.layers[:-1], layer), Targets(names))
+
+
+def _take_edges(last: Layer, edges: Floats, target: Floats, n_neurons: int) -> Layer:
+    alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
+    aggregation = last.aggregation
+    if aggregation == "mean":
+        alpha = alpha / np.diff(last.begin)[last.target]
+        aggregation = "sum"
+    return last.replace(
+        aggregation=aggregation,
+        n_neurons=n_neurons,
+        target=target,
+        source=last.source[edges],
+        w=last.w[edges],
+        b=last.b[edges],
+        rank=last.rank_flags[edges],
+        alpha=alpha[edges],
+        centre=None,
+        missing=last.gap_values[edges],
+        levels=[last.levels[e] for e in edges],
+    )
+
+
+def _find_intercept(model: Model, fixed: Sequence[int]) -> Floats:
+    """Return what is added whatever a row holds: centres, and functions of constants."""
+    last, n_scores = model.layers[-1], model.output.n_scores
+    found = np.zeros(n_scores) if last.centre is None else 0.0 - last.centre
+    if last.aggregation == "product":
+        found[np.diff(last.begin) == 0] += 1.0
+    if fixed:
+        network = _make_network(model, [Term((), "", tuple(fixed))])
+        lows = [[0.0 if c.n_categories else c.low for c in model.schema.columns]]
+        found = found + network.score_rows(np.array(lows))[0]
+    return found + 0.0

@@ -1,0 +1,72 @@
+"""Frames to give back: of the library whose frame was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from newron.errors import InputError
+from newron.tables.memory import is_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["make_frame", "make_pandas"]
+
+
+def make_pandas(records: Iterable[Any], names: Sequence[str], what: str) -> pd.DataFrame:
+    """Return records as a data frame of pandas, or raise an error that names the extra.
+
+    Parameters
+    ----------
+    records : iterable of sequence or dict
+    names : sequence of str
+        The columns.
+    what : str
+        What the data frame is of.
+
+    Returns
+    -------
+    DataFrame
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InputError(
+            f"expected pandas for a data frame of {what}, got none installed: "
+            "run pip install 'newron-ian[pandas]'"
+        ) from None
+    return pd.DataFrame(list(records), columns=list(names))
+
+
+def make_frame(values: Any, names: Sequence[str], like: Any) -> Any:
+    """Return a table as a frame of the kind that another table is, with its index.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_columns)
+    names : sequence of str
+    like : table
+        Where it is no frame, the array is returned as it is.
+
+    Returns
+    -------
+    frame or array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> make_frame(np.eye(2), ("a", "b"), like=[[1, 2], [3, 4]]).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if not is_frame(like):
+        return values
+    import narwhals as nw
+
+    given = nw.from_native(like, eager_only=True)
+    columns = {name: values[:, i] for i, name in enumerate(names)}
+    made = nw.to_native(nw.from_dict(columns, backend=nw.get_native_namespace(given)))
+    index = nw.maybe_get_index(given)
+    if index is not None:
+        made.index = index  # a frame of our own, of a library that has indexes
+    return made
