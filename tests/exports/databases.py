@@ -23,6 +23,7 @@ class Database:
     dialect = ""
     mark = "?"
     number, text, truth = "DOUBLE PRECISION", "TEXT", "BOOLEAN"
+    error: type[Exception] = Exception
 
     def __init__(self, connection):
         self.connection = connection
@@ -80,11 +81,13 @@ class Database:
 
 class DuckDB(Database):
     dialect = "duckdb"
+    error = duckdb.Error
 
 
 class SQLite(Database):
     dialect = "sqlite"
     truth = "INTEGER"
+    error = sqlite3.Error
 
 
 class Postgres(Database):
@@ -125,6 +128,8 @@ def open_postgres():
             server.stdin.close()
             pytest.skip(f"PostgreSQL did not start: {server.stderr.read().decode().strip()}")
         address = f"host=127.0.0.1 port={port} user=newron dbname=postgres"
-        with psycopg.connect(address, autocommit=True) as connection:
-            yield Postgres(connection)
+        with psycopg.connect(address, autocommit=True, prepare_threshold=None) as connection:
+            database = Postgres(connection)
+            database.error = psycopg.Error
+            yield database
         server.stdin.close()

@@ -1,6 +1,5 @@
 """Queries, run by DuckDB, SQLite and PostgreSQL: they predict what the model predicts."""
 
-import sqlite3
 from dataclasses import replace
 
 import numpy as np
@@ -232,17 +231,100 @@ class TestErrors:
             export(model, "sql")
 
 
-@pytest.mark.parametrize("columns", ["id, temp_c, age", "id, age", "temperature, age"])
-def test_sqlite_raises_where_a_column_is_missing_or_renamed(columns):
-    """SQLite reads a quoted name as a text where there is no such column."""
+# ---- tables that are not those of training ----
+
+
+def make_clinic() -> Model:
+    """Return a network of a number, texts, numbers as categories, and two odd names."""
+    columns = (
+        Column("True", 35.0, 42.0),
+        Column("False", 0.0, 1.0, categories=("red", "blue")),
+        Column("grade", 0.0, 2.0, categories=(1, 2, 5)),
+        Column("flag", 0.0, 1.0, categories=(False, True)),
+    )
     layer = Layer(
-        "heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1], w=[[1.0], [-1.0]],
-        b=[[38.0], [0.5]], alpha=[2.0, 1.0], centre=[1.0],
+        "heaviside", "sum", "identity", 1, target=[0] * 4, source=range(4), w=[[1.0]] * 4,
+        b=[[38.0], [0.0], [0.0], [0.0]], alpha=[2.0, 1.0, 1.0, 1.0], centre=[1.5],
+        levels=[[], [0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0]], missing=[1.0, 0.0, 0.0, 1.0],
     )  # fmt: skip
-    schema = Schema((Column("temperature", 35.0, 42.0), Column("age", 0.0, 100.0)))
-    model = Model(schema, [layer], Classes(("well", "ill")))
-    query = model.export("sql", dialect="sqlite", table="patients", keep=["id"]).text
-    database = sqlite3.connect(":memory:")
-    database.execute(f"create table patients({columns})")
-    with pytest.raises(sqlite3.OperationalError, match="no such column"):
-        database.execute(query)
+    return Model(Schema(columns), [layer], Classes(("well", "ill")))
+
+
+CLINIC = {
+    "True": ("number", [39.5, 36.0, None]),
+    "False": ("text", ["red", "red", None]),
+    "grade": ("number", [1, 1, None]),
+    "flag": ("truth", [False, False, None]),
+    "row id": ("whole", [0, 1, 2]),
+}
+
+
+@pytest.fixture(scope="module", params=["network", "rules"])
+def clinic(request, database):
+    """Return a function that makes a table of columns; what it returns asks the query of it."""
+    query = export(
+        make_clinic(), "sql", dialect=database.dialect, table="clinic", keep=["row id"],
+        rules=request.param == "rules",
+    ).text  # fmt: skip
+    kinds = {"number": database.number, "text": database.text, "truth": database.truth}
+    kinds |= {"whole": "INTEGER", "date": "DATE"}
+
+    def make(columns):
+        database.execute("DROP TABLE IF EXISTS clinic")
+        made = ", ".join(f'"{name}" {kinds[kind]}' for name, (kind, _) in columns.items())
+        database.execute(f"CREATE TABLE clinic ({made})")
+        for row in zip(*(cells for _, cells in columns.values()), strict=True):
+            marks = ", ".join([database.mark] * len(row))
+            database.execute(f"INSERT INTO clinic VALUES ({marks})", row)
+        return lambda: [row[1] for row in database.ask(query)[1]]
+
+    return make
+
+
+def test_the_order_of_columns_and_more_of_them_do_not_matter(clinic):
+    expected = ["ill", "well", "ill"]
+    assert clinic(CLINIC)() == expected
+    assert clinic({"z": ("whole", [1, 2, 3]), **dict(reversed(CLINIC.items()))})() == expected
+    assert clinic({**CLINIC, "True": ("whole", [39, 36, None])})() == expected
+
+
+@pytest.mark.parametrize("name", ["True", "False", "grade", "flag", "row id"])
+def test_a_missing_or_renamed_column_is_an_error(clinic, database, name):
+    """SQLite reads a quoted name as a text, and True as 1, where there is no such column."""
+    rest = {other: cells for other, cells in CLINIC.items() if other != name}
+    for columns in (rest, {**rest, "other": CLINIC[name]}):
+        ask_clinic = clinic(columns)
+        with pytest.raises(database.error):
+            ask_clinic()
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("True", ("text", ["39.5", "36", None])),
+        ("True", ("text", ["high", "", "low"])),
+        ("True", ("date", ["2020-01-01"] * 3)),
+        ("False", ("number", [1.0, 2.0, None])),
+        ("False", ("truth", [True, False, None])),
+        ("grade", ("text", ["1", "one", None])),
+        ("flag", ("text", ["true", "yes", None])),
+    ],
+)
+def test_a_column_of_another_type_is_an_error(clinic, database, name, cells):
+    ask_clinic = clinic({**CLINIC, name: cells})
+    with pytest.raises(database.error):
+        ask_clinic()
+
+
+def test_an_enum_is_a_text(database):
+    if database.dialect == "sqlite":
+        pytest.skip("SQLite has no ENUM")
+    database.execute("CREATE TYPE colour AS ENUM ('green', 'red', 'blue')")
+    database.execute('CREATE TABLE paint ("row id" INTEGER, c colour)')
+    database.execute("INSERT INTO paint VALUES (0, 'red'), (1, 'blue'), (2, NULL), (3, 'green')")
+    column = Column("c", 0.0, 1.0, categories=("red", "blue"))
+    query = export(
+        make_step(column, 0.0, levels=[[0.0, 1.0]]), "sql", dialect=database.dialect,
+        table="paint", keep=["row id"],
+    )  # fmt: skip
+    assert [row[1] for row in database.ask(query.text)[1]] == ["well", "ill", "well", "well"]

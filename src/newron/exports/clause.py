@@ -118,23 +118,64 @@ class Clauses:
     # ---- columns of the table ----
 
     def read_column(self, i: int) -> Node:
-        """Return a column of the table as the query reads it."""
+        """Return a column of the table as the query reads it; one of another type is an error."""
         column = self._columns[i]
-        node = self.name(column.name)
-        if column.categories is None:
-            number = self.cast(node)
-            limit = self._exp.Literal.number(f"{LARGEST_INPUT:.0E}".replace("+", ""))
-            low = self._exp.Neg(this=limit.copy())
-            # NaN is missing, too, and lies between no two numbers.
-            inside = self._exp.Between(this=number, low=low, high=limit)
-            return self._exp.Case(ifs=[self._exp.If(this=inside, true=number.copy())])
-        if not has_text(column.categories):
-            return node
+        node, labels = self.name(column.name), column.categories
+        if labels is None:
+            read = self._read_number(node)
+        elif has_text(labels):
+            read = self._read_text(node, labels)
+        elif isinstance(labels[0], bool):
+            read = node
+        else:
+            read = self._require_number(node)
+        if self._dialect.name == "sqlite":
+            return self._check_type(column, _list_types(labels), read)
+        if self._dialect.name == "duckdb" and read is node:  # it makes truths of anything
+            return self._check_type(column, ["BOOLEAN"], read)
+        return read
+
+    def _read_number(self, node: Node) -> Node:
+        limit = self._exp.Literal.number(f"{LARGEST_INPUT:.0E}".replace("+", ""))
+        low = self._exp.Neg(this=limit.copy())
+        # NaN is missing, too, and lies between no two numbers.
+        number = self.cast(self._require_number(node))
+        inside = self._exp.Between(this=number, low=low, high=limit)
+        return self._exp.Case(ifs=[self._exp.If(this=inside, true=self.cast(node.copy()))])
+
+    def _read_text(self, node: Node, labels: Sequence[Label]) -> Node:
         text = self.cast(node, self._dialect.text)
-        if self._dialect.collation is None:
+        if self._dialect.collation is not None:
+            collation = self._exp.Var(this=self._dialect.collation)
+            return self._exp.Collate(this=text, expression=collation)
+        if not self._dialect.has_typed_operators:
             return text
-        collation = self._exp.Var(this=self._dialect.collation)
-        return self._exp.Collate(this=text, expression=collation)
+        # Only texts, and an ENUM, are compared with a text that is no number.
+        label = self.write_label(min(labels, key=_is_number), as_text=True)
+        same = self._exp.EQ(this=node.copy(), expression=label)
+        return self._exp.Case(ifs=[self._exp.If(this=same, true=label.copy())], default=text)
+
+    def _require_number(self, node: Node) -> Node:
+        """Return a sum, which only numbers have, where that is an error for all others."""
+        if not self._dialect.has_typed_operators:
+            return node
+        return self._exp.Add(this=self._exp.Literal.number(0), expression=node)
+
+    def _check_type(self, column: Column, types: Sequence[str], read: Node) -> Node:
+        """Return what is read of a column, or an error where a value is of none of the types."""
+        name = self.name(column.name)
+        found = self._exp.Anonymous(this="TYPEOF", expressions=[name])
+        listed = self._exp.In(this=found, expressions=[*map(self._exp.Literal.string, types)])
+        expected = " or ".join(kind for kind in types if kind != "null")
+        words = [self._exp.Literal.string(f"column {column.name}: expected {expected}")]
+        function = "ERROR"
+        if self._dialect.name == "sqlite":  # a wrong path is its only error that takes words
+            function, words = "JSON_EXTRACT", [self._exp.Literal.string("{}"), *words]
+        raised = self._exp.Anonymous(this=function, expressions=words)
+        first = self._exp.If(this=self._exp.Not(this=listed), true=raised)
+        if isinstance(read, self._exp.Case) and read.args.get("default") is None:
+            return self._exp.Case(ifs=[first, *read.args["ifs"]])
+        return self._exp.Case(ifs=[first], default=read)
 
     # ---- numbers ----
 
@@ -287,6 +328,22 @@ class Clauses:
     def count(self, node: Condition) -> Node:
         """Return 1 where a condition holds, and 0 where it does not."""
         return self.print_case(Choice(((node, Number(1.0)),), Number(0.0)), self.print)
+
+
+def _list_types(labels: Sequence[Label] | None) -> list[str]:
+    """Return the types of SQLite that the values of a column may have."""
+    if labels is None or not has_text(labels):
+        return ["null", "integer", "real"]
+    texts = all(isinstance(label, str) for label in labels)
+    return ["null", "text"] if texts else ["null", "integer", "real", "text"]
+
+
+def _is_number(label: Label) -> bool:
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_far(value: float) -> bool:

@@ -28,13 +28,22 @@ class Dialect:
     """What texts are compared by, where that is not letter by letter."""
     rounds_literals: bool = False
     """Whether it may read a number of more than 15 digits as the one beside it."""
+    has_typed_operators: bool = False
+    """Whether + takes numbers alone, and = converts no columns, as tests have shown."""
 
 
 DIALECTS = {
     one.name: one
     for one in (
-        Dialect("duckdb", skips_nulls=True),
-        Dialect("postgres", materialized=True, overflows=True, underflows=True, skips_nulls=True),
+        Dialect("duckdb", skips_nulls=True, has_typed_operators=True),
+        Dialect(
+            "postgres",
+            materialized=True,
+            overflows=True,
+            underflows=True,
+            skips_nulls=True,
+            has_typed_operators=True,
+        ),
         Dialect("sqlite", materialized=True, rounds_literals=True),
         Dialect("spark", skips_nulls=True),
         Dialect("bigquery", overflows=True),

@@ -102,7 +102,7 @@ class _Writer:
         self._exp = open_sqlglot()
         self._program = program
         self._dialect = dialect
-        self._names = Names()
+        self._names = Names(["true", "false"])  # SQLite reads them as 1 and 0, quoted or not
         columns = program.model.schema.columns
         self._columns = [
             self._names.take(simplify(column.name) or f"input_{i}")
