@@ -1,5 +1,6 @@
 """What the benchmark of fits makes of its measurements."""
 
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -50,9 +51,14 @@ def test_who_was_late_once_is_not_run_again(rows):
     assert limits == [5.0]
 
 
-def test_a_fit_that_takes_too_long_is_ended(tmp_path):
-    assert fit.measure(tmp_path, "MLP", 0.01) == {"error": "not done after 0.01 s"}
-
-
-def test_a_fit_that_fails_says_why(tmp_path):
-    assert "FileNotFoundError" in fit.measure(tmp_path, "MLP", 60.0)["error"]
+@pytest.mark.parametrize(
+    ("code", "words", "error"),
+    [
+        (-signal.SIGXCPU, "", "not done after 5 CPU s"),
+        (1, "Traceback\nValueError: too few rows", "ValueError: too few rows"),
+    ],
+)
+def test_a_fit_that_is_late_or_fails_says_so(monkeypatch, tmp_path, code, words, error):
+    done = SimpleNamespace(returncode=code, stderr=words)
+    monkeypatch.setattr(fit.subprocess, "run", lambda command, **settings: done)
+    assert fit.measure(tmp_path, "MLP", 5.0) == {"error": error}

@@ -152,6 +152,13 @@ class TestRecipes:
         ]  # fmt: skip
         assert losses[0] >= losses[1] >= losses[2]
 
+    def test_a_regression_by_steps_trains_all_epochs(self):
+        X = np.linspace(0.0, 1.0, 60)[:, None]
+        fitted = NewronRegressor(
+            "heaviside", recipe="gradient", max_iter=7, n_init=2, random_state=0
+        ).fit(X, X[:, 0])
+        assert fitted.n_iter_ == 7
+
     def test_monk2_is_solved_by_a_heaviside_network(self):
         X, y = make_monk2()
         fitted = NewronClassifier(hidden_layer_sizes=(1, 2), n_init=40, random_state=0).fit(X, y)

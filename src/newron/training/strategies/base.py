@@ -29,5 +29,10 @@ class Gradient(Strategy):
     """One training by gradients, with restarts; "paper" is the same with its settings."""
 
     def fit(self, data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
-        """Fit by gradients."""
+        """Fit by gradients.
+
+        Only classes can all be right: a regression would end after its first epoch.
+        """
+        if not spec.objective.stratified:
+            spec = spec.adjust(stop_at_zero_error=False)
         return fit_network(data, spec, context)
