@@ -5,6 +5,8 @@ from contextlib import suppress
 
 import pytest
 
+from builders.models import make_card
+from builders.tables import make_table, write_csv
 from newron.command.files import check_free, open_whole, stage_folder
 from newron.errors import InputError
 
@@ -86,3 +88,12 @@ def test_names_that_cannot_be_written(tmp_path):
         check_free([tmp_path], force=True)
     with pytest.raises(InputError, match="got none; make it"):
         check_free([tmp_path / "no" / "f"], force=True)
+
+
+def test_force_never_overwrites_the_input(fails, tmp_path):
+    make_card().save(tmp_path / "model.json")
+    write_csv(tmp_path / "table.csv", make_table())
+    (tmp_path / "again.csv").symlink_to(tmp_path / "table.csv")
+    for name in ("table.csv", "./table.csv", "again.csv"):
+        message = fails("predict", "model.json", "table.csv", "-o", name, "--force")
+        assert "expected another file than the input" in message

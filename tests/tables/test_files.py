@@ -277,6 +277,12 @@ class TestFieldsOfAModel:
         table = read(path, fields=[Field("c", ("NA", "x"))])
         np.testing.assert_array_equal(table.rows[:, 0], [0.0, 1.0, np.nan])
 
+    def test_a_null_is_missing_also_where_none_is_a_label(self, tmp_path):
+        path = tmp_path / "t.jsonl"
+        path.write_text('{"c": "None"}\n{"c": null}\n')
+        rows = read(path, fields=[Field("c", ("None", "a"))]).rows
+        np.testing.assert_array_equal(rows, [[0.0], [np.nan]])
+
     def test_numbers_of_typed_files_match_labels_that_are_text(self, tmp_path):
         path = tmp_path / "t.jsonl"
         path.write_text('{"c": 1}\n{"c": "2"}\n')

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from newron import _files
 from newron.errors import InputError
 
-__all__ = ["check_free", "open_whole", "stage_folder"]
+__all__ = ["check_apart", "check_free", "open_whole", "stage_folder"]
 
 
 def check_free(paths: Iterable[Path], *, force: bool) -> None:
@@ -33,6 +33,12 @@ def check_free(paths: Iterable[Path], *, force: bool) -> None:
                 f"{path} exists: expected a new file; choose another name with -o, or overwrite it "
                 "with --force"
             )
+
+
+def check_apart(data: Path, output: Path | None) -> None:
+    """Raise where a command would overwrite the file that it reads, with or without force."""
+    if output is not None and output.exists() and data.exists() and output.samefile(data):
+        raise InputError(f"{output}: expected another file than the input, got the input itself")
 
 
 @contextmanager

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from newron.command.files import open_whole
+from newron.command.files import check_apart, open_whole
 from newron.command.progress import Stage, show_stage
 from newron.command.terminal import Console
 from newron.errors import InputError
 from newron.formatting import format_count, format_seconds
 from newron.model import Classes, Model
 from newron.tables import EncodedTable, Field, Label, Target, read
+from newron.tables.cells import CodedCells
 from newron.tables.field import make_label
 from newron.tables.files import open_table
 from newron.tables.source import Batch, Source
@@ -30,6 +32,7 @@ __all__ = ["find_label", "predict_file", "read_row", "read_rows"]
 
 PREDICTION = "prediction"
 _MAX_ROWS = 50_000  # of a table that is shown, not predicted
+_REPEATED = 0.1  # different values among all, up to which they are written once
 
 
 # ---- reading ----
@@ -101,6 +104,7 @@ def predict_file(
     force: bool,
 ) -> None:
     """Predict for every row of a file, in batches, and write that in the same order."""
+    check_apart(data, output)
     source = open_table(data)
     names = [*keep, *_name_outputs(model, proba)]
     _check_kept(source, keep, names)
@@ -110,7 +114,7 @@ def predict_file(
     begin, n_rows = time.perf_counter(), 0
     with _open_output(output, force=force) as text, _show(console, output) as stage:
         write = _make_writer(text, names, lines=console.as_json or _names_lines(output))
-        for batch in source.read():
+        for batch in source.read(encoder, keep):
             predicted = _predict(model, batch.encode(encoder), proba)
             write([*(_list_cells(batch, name) for name in keep), *predicted])
             n_rows += batch.n_rows
@@ -142,10 +146,19 @@ def _check_kept(source: Source, keep: Sequence[str], names: Sequence[str]) -> No
 def _predict(model: Model, table: EncodedTable, proba: bool) -> list[Sequence[Any]]:
     """Return the columns that are written."""
     scores = model.scores(table)
-    columns = [model.output.predict(scores)]
+    columns: list[Sequence[Any]] = [
+        part.tolist() for part in np.atleast_2d(model.output.predict(scores).T)
+    ]
     if proba and isinstance(model.output, Classes):
-        columns.append(model.output.predict_proba(scores))
-    return [part.tolist() for column in columns for part in np.atleast_2d(column.T)]
+        columns += map(_list_probabilities, model.output.predict_proba(scores).T)
+    return columns
+
+
+def _list_probabilities(values: NDArray[np.float64]) -> Sequence[Any]:
+    """Return probabilities; those of rules repeat, so that each need be written but once."""
+    different, codes = np.unique(values, return_inverse=True)
+    few = len(different) <= _REPEATED * len(values)
+    return CodedCells(different.tolist(), codes) if few else values.tolist()
 
 
 def _list_cells(batch: Batch, name: str) -> Sequence[Any]:
@@ -198,6 +211,11 @@ def _names_lines(output: Path | None) -> bool:
     return output is not None and output.name.removesuffix(".gz").endswith(".jsonl")
 
 
+def _write_cell(cell: Any) -> Any:
+    """Write a number as ``csv`` does."""
+    return repr(cell) if isinstance(cell, float) else cell
+
+
 def _make_writer(
     text: TextIO, names: Sequence[str], *, lines: bool
 ) -> Callable[[Sequence[Sequence[Any]]], None]:
@@ -209,7 +227,8 @@ def _make_writer(
             text.write(json.dumps(record, ensure_ascii=False) + "\n")
 
     def write_csv(columns: Sequence[Sequence[Any]]) -> None:
-        writer.writerows(zip(*columns, strict=True))
+        cells = (one.map(_write_cell) if isinstance(one, CodedCells) else one for one in columns)
+        writer.writerows(zip(*cells, strict=True))
 
     if lines:
         return write_lines

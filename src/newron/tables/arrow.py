@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from newron.errors import InputError
+from newron.tables.blocks import read_dictionary
 from newron.tables.cells import Cells
-from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
+from newron.tables.encoding import Encoder
+from newron.tables.source import Batch, Source, check_names
 
 __all__ = ["ArrowSource"]
+
+_BATCH_ROWS = 50_000  # of columns, which take less memory than texts
 
 
 class ArrowSource(Source):
@@ -31,20 +35,26 @@ class ArrowSource(Source):
         check_names(path, names)
         self.names = tuple(name for name in names if name)
 
-    def read(self) -> Iterator[Batch]:
+    def read(self, encoder: Encoder | None = None, others: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all rows from the first on, in batches."""
         first = 0
-        with self._open() as (_, batches):
+        fields = () if encoder is None else encoder.fields
+        names = list(dict.fromkeys([*(one.name for one in fields), *others]))
+        with self._open(names or None) as (_, batches):
             for batch in batches():
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    part = batch.slice(start, BATCH_ROWS)
+                for start in range(0, batch.num_rows, _BATCH_ROWS):
+                    part = batch.slice(start, _BATCH_ROWS)
                     self.done = first + part.num_rows
                     yield Batch(_Columns(self, part), part.num_rows, first)
                     first += part.num_rows
 
     @contextmanager
-    def _open(self) -> Iterator[tuple[Any, Callable[[], Iterator[Any]]]]:
-        """Yield the schema, and a function that returns the batches."""
+    def _open(
+        self, names: list[str] | None = None
+    ) -> Iterator[tuple[Any, Callable[[], Iterator[Any]]]]:
+        """Yield the schema, and a function that returns the batches, of some columns or all."""
+        if names and any("." in name for name in names):
+            names = None  # Parquet takes a dot for a part of a nested column
         pa = self._pa
         try:
             with pa.OSFile(str(self.path), "rb") as file:
@@ -53,7 +63,7 @@ class ArrowSource(Source):
 
                     table = pq.ParquetFile(file)
                     self.total = table.metadata.num_rows
-                    yield table.schema_arrow, lambda: table.iter_batches(BATCH_ROWS)
+                    yield table.schema_arrow, lambda: table.iter_batches(_BATCH_ROWS, columns=names)
                 elif self.form == "Arrow stream":
                     stream = pa.ipc.open_stream(file)
                     yield stream.schema, lambda: iter(stream)
@@ -71,7 +81,10 @@ class ArrowSource(Source):
         """Turn a column of a batch into numbers, or into texts and None."""
         types, kind = self._pa.types, array.type
         if types.is_dictionary(kind):
-            array, kind = array.dictionary_decode(), kind.value_type
+            array, kind = (
+                array.dictionary_decode(),
+                kind.value_type,
+            )
         if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
             numbers = array.cast(self._pa.float64(), safe=False)
             return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
@@ -81,7 +94,7 @@ class ArrowSource(Source):
             words = {True: "true", False: "false", None: None}
             return [words[value] for value in array.to_pylist()]
         if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-            return list(array.to_pylist())
+            return read_dictionary(array.dictionary_encode())
         raise InputError(
             f"{self.path}: expected numbers or texts in column {name!r}, got {kind}; turn them "
             "into numbers, e.g. days since a date, or leave the column out with --drop"

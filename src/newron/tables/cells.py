@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import NoneType
@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from newron.tables.field import Floats
 
-__all__ = ["IN_MEMORY", "MISSING_WORDS", "CellFormat", "Cells", "is_missing", "is_missing_type"]
+__all__ = [
+    "IN_MEMORY",
+    "MISSING_WORDS",
+    "CellFormat",
+    "Cells",
+    "CodedCells",
+    "is_missing",
+    "is_missing_type",
+]
 
 # Texts of a CSV file; texts, numbers and None of other files; or an array.
 Cells = Sequence[Any] | NDArray[Any]
@@ -34,6 +42,37 @@ def is_missing_type(kind: type) -> bool:
 def is_missing(value: Any) -> bool:
     """Whether a value other than text is missing."""
     return is_missing_type(type(value)) or bool(value != value)
+
+
+class CodedCells(Sequence[Any]):
+    """Cells as the different ones among them, and which of these each one is.
+
+    Parameters
+    ----------
+    values : list
+    codes : int array
+    """
+
+    def __init__(self, values: list[Any], codes: NDArray[Any]) -> None:
+        self.values, self.codes = values, codes
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self.codes)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a cell, or the cells of a slice."""
+        if isinstance(index, slice):
+            return CodedCells(self.values, self.codes[index])
+        return self.values[self.codes[index]]
+
+    def map(self, function: Callable[[Any], Any]) -> CodedCells:
+        """Return a function of the cells, evaluated once for each different one."""
+        return CodedCells(list(map(function, self.values)), self.codes)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the cells."""
+        return map(self.values.__getitem__, self.codes.tolist())
 
 
 @dataclass(frozen=True)
@@ -92,6 +131,10 @@ class CellFormat:
                 with np.errstate(over="ignore"):  # a longer float may become infinite
                     return cells.astype(np.float64, copy=False)
             return self._parse_objects(cells.tolist())
+        if isinstance(cells, CodedCells):
+            numbers = self._parse_objects(cells.values)
+            # What is no number may be a value that no cell has.
+            return self._parse_objects(list(cells)) if numbers is None else numbers[cells.codes]
         return self._parse_objects(cells)
 
     def _parse_objects(self, cells: Sequence[Any]) -> Floats | None:

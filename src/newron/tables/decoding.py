@@ -18,6 +18,7 @@ __all__ = [
     "SAMPLE",
     "Fallback",
     "decode_sample",
+    "decode_utf8",
     "guess_encoding",
     "open_bytes",
     "open_text",
@@ -84,6 +85,11 @@ def guess_encoding(sample: bytes) -> str:
 def decode_sample(sample: bytes, encoding: str) -> str:
     """Return the first bytes of a file as text, as the whole of it will be read."""
     return sample.decode(encoding, _ERRORS if encoding.startswith("utf-8") else "replace")
+
+
+def decode_utf8(block: bytes) -> str:
+    """Return bytes as text; those that are not UTF-8 as cp1252."""
+    return block.decode("utf-8", _ERRORS)
 
 
 @contextmanager

@@ -6,14 +6,16 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from newron.errors import InputError
 from newron.formatting import format_count
-from newron.tables.decoding import FALLBACK, SAMPLE, decode_sample, guess_encoding, open_text
-from newron.tables.encoding import describe_row
+from newron.tables.blocks import BLOCK, BlockParser, RowParser, open_blocks
+from newron.tables.decoding import FALLBACK, SAMPLE, decode_sample, guess_encoding
+from newron.tables.encoding import Encoder, describe_row
 from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
 
 __all__ = ["DelimitedSource", "guess_delimiter"]
@@ -43,13 +45,24 @@ class DelimitedSource(Source):
         rows = _parse_sample(text, self._delimiter, whole=whole)
         if not rows:
             raise InputError(f"{path}: expected names of columns and rows, got an empty file")
-        self._header = [name.strip() for name in rows[0]]
+        self._header = [name.strip() for name in self._read_header()]
         _check_header(path, self._header)
         self.names = tuple(name for name in self._header if name)
         self.decimal_comma = self._delimiter != "," and _has_decimal_comma(rows[1:])
         self.form = self._describe_form()
         self.total = path.stat().st_size
         self._n_wrong = 0
+
+    def _read_header(self) -> list[str]:
+        """Read the names of the columns, which may be longer than a sample."""
+        with open_blocks(self.path, self._encoding) as (blocks, _):
+            parser = RowParser(blocks, self._delimiter)
+            try:
+                return parser.parse_first()[0]
+            except csv.Error as error:
+                raise InputError(
+                    f"{self.path}, line {parser.line}: expected names of columns, got {error}"
+                ) from None
 
     def _describe_form(self) -> str:
         parts = [f"CSV with {_DELIMITERS[self._delimiter]}"]
@@ -59,31 +72,55 @@ class DelimitedSource(Source):
             parts.append("decimal commas")
         return ", ".join(parts)
 
-    def read(self) -> Iterator[Batch]:
+    def read(self, encoder: Encoder | None = None, others: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all rows from the first on, in batches."""
-        before, self.done = FALLBACK.count, 0
-        with open_text(self.path, self._encoding) as (text, raw):
-            reader = csv.reader(text, delimiter=self._delimiter, skipinitialspace=True)
+        before, self.done, first = FALLBACK.count, 0, 0
+        fast = None if encoder is None else self._make_parser(encoder, others)
+        with open_blocks(self.path, self._encoding) as (blocks, raw):
+            slow = RowParser(blocks, self._delimiter)
             try:
-                next(row for row in reader if row)  # the header
-                yield from self._read_batches(reader, raw)
+                _, rest = slow.parse_first()  # after the header
+                for block in chain((rest,) if rest else (), blocks):
+                    for batch in self._parse(block, fast, slow, first):
+                        self.done = raw.tell()
+                        yield batch
+                        first += batch.n_rows
             except csv.Error as error:
                 raise InputError(
-                    f"{self.path}, line {reader.line_num}: expected cells of CSV, got {error}"
+                    f"{self.path}, line {slow.line}: expected cells of CSV, got {error}"
                 ) from None
             finally:
                 self._n_wrong = FALLBACK.count - before
 
-    def _read_batches(self, reader: Iterator[list[str]], raw: BinaryIO) -> Iterator[Batch]:
-        first = 0
-        while rows := list(islice(reader, BATCH_ROWS)):
-            rows = [row for row in rows if row]  # empty lines
-            self._check_lengths(rows, first)
-            columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(self._header)
-            named = {name: cells for name, cells in zip(self._header, columns, strict=True) if name}
-            self.done = raw.tell()
-            yield Batch(named, len(rows), first)
-            first += len(rows)
+    def _make_parser(self, encoder: Encoder, others: Sequence[str]) -> BlockParser | None:
+        """Return what parses simple blocks faster, where that is installed and worth its start."""
+        if self.total < BLOCK or not _has_pyarrow():
+            return None
+        kinds = {one.name: one.categories is None for one in encoder.fields}
+        kinds |= dict.fromkeys(others, False)  # as they are written
+        return BlockParser(
+            self._header,
+            [name for name, is_number in kinds.items() if is_number],
+            [name for name, is_number in kinds.items() if not is_number],
+            delimiter=self._delimiter,
+            missing=encoder.form.missing,
+            decimal_comma=encoder.form.decimal_comma,
+        )
+
+    def _parse(
+        self, block: bytes, fast: BlockParser | None, slow: RowParser, first: int
+    ) -> Iterator[Batch]:
+        parsed = None if fast is None else fast.parse(block)
+        if parsed is not None:
+            slow.skip(block)
+            yield Batch(*parsed, first)
+            return
+        rows = slow.parse(block)
+        for start in range(0, len(rows), BATCH_ROWS):
+            part = rows[start : start + BATCH_ROWS]
+            self._check_lengths(part, first + start)
+            columns = zip(self._header, zip(*part, strict=True), strict=True)
+            yield Batch({name: cells for name, cells in columns if name}, len(part), first + start)
 
     def _check_lengths(self, rows: Sequence[list[str]], first: int) -> None:
         expected = len(self._header)
@@ -105,6 +142,11 @@ class DelimitedSource(Source):
         if unnamed:
             notes.append(f"{format_count(unnamed, 'column')} without a name: left out")
         return notes
+
+
+@cache
+def _has_pyarrow() -> bool:
+    return find_spec("pyarrow") is not None
 
 
 def guess_delimiter(text: str, *, whole: bool = True) -> str:

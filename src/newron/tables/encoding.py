@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError, NewronWarning
-from newron.tables.cells import IN_MEMORY, CellFormat, Cells
+from newron.tables.cells import IN_MEMORY, CellFormat, Cells, CodedCells
 from newron.tables.field import BOOLEANS, LARGEST_INPUT, Field, Floats, Label, make_label
 
 __all__ = ["Encoder", "describe_row", "format_cell"]
@@ -60,7 +60,7 @@ class Encoder:
         if unknown not in ("missing", "error"):
             raise InputError(f"unknown: expected 'missing' or 'error', got {unknown!r}")
         self.fields = tuple(fields)
-        self._form, self._path, self._strict = form, path, unknown == "error"
+        self.form, self._path, self._strict = form, path, unknown == "error"
         self._codes = {
             one.name: _Codes(one.categories, form) for one in fields if one.categories is not None
         }
@@ -87,16 +87,16 @@ class Encoder:
         if one.categories is not None:
             found = np.append(self._codes[one.name].encode(labels), _MISSING)
             return self._replace_unknown(one, found[at], get_label, 0)
-        numbers = self._form.parse_numbers(labels)
+        numbers = self.form.parse_numbers(labels)
         if numbers is None:
             row = next(i for i in range(len(at)) if at[i] < n and isinstance(get_label(i), str))
             self._raise_cell(one.name, row, "a number", get_label(row), "turn it into one")
         return np.append(numbers, _MISSING)[at]
 
     def _encode_numbers(self, name: str, cells: Cells, first: int) -> Floats:
-        numbers = self._form.parse_numbers(cells)
+        numbers = self.form.parse_numbers(cells)
         if numbers is None:
-            parse = self._form.parse_number
+            parse = self.form.parse_number
             row = next(i for i, cell in enumerate(cells) if parse(cell) is None)
             self._raise_cell(name, first + row, "a number", cells[row], "turn it into one")
         large = np.flatnonzero(np.abs(numbers) > LARGEST_INPUT)
@@ -155,7 +155,7 @@ class _Codes(dict[Any, float]):
     """The code of each label of a column, by the ways in which cells write it."""
 
     def __init__(self, labels: Sequence[Label], form: CellFormat) -> None:
-        self._form = form
+        self.form = form
         codes = {label: float(code) for code, label in enumerate(labels)}
         words = {label: code for label, code in codes.items() if isinstance(label, str)}
         others = [(label, float(i)) for i, label in enumerate(labels) if not isinstance(label, str)]
@@ -168,6 +168,8 @@ class _Codes(dict[Any, float]):
 
     def encode(self, cells: Cells) -> Floats:
         """Return the code of each cell; NaN if missing, -1 if unknown."""
+        if isinstance(cells, CodedCells):
+            return np.asarray(self.encode(cells.values)[cells.codes])
         values = cells.tolist() if isinstance(cells, np.ndarray) else cells
         if self._marks:
             values = list(map(self._mark, values))
@@ -178,7 +180,7 @@ class _Codes(dict[Any, float]):
         return ("boolean", bool(value)) if marked else value
 
     def __missing__(self, cell: Any) -> float:
-        if isinstance(cell, float) and cell != cell:
+        if cell is None or (isinstance(cell, float) and cell != cell):
             return _MISSING
         code = self._find(cell)
         # What is unknown is not kept: a file may have any number of different texts.
@@ -187,16 +189,16 @@ class _Codes(dict[Any, float]):
         return code
 
     def _find(self, cell: Any) -> float:
-        if self._form.exact:
-            return _MISSING if self._form.is_missing(cell) else _UNKNOWN
+        if self.form.exact:
+            return _MISSING if self.form.is_missing(cell) else _UNKNOWN
         word = _write(cell)
         if word in self._words:
             return self._words[word]
         if word.lower() in self._booleans:
             return self._booleans[word.lower()]
-        if self._form.is_missing(cell):
+        if self.form.is_missing(cell):
             return _MISSING
-        number = CellFormat(decimal_comma=self._form.decimal_comma).parse_number(cell)
+        number = CellFormat(decimal_comma=self.form.decimal_comma).parse_number(cell)
         return _UNKNOWN if number is None else self._numbers.get(number, _UNKNOWN)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from newron.errors import InputError
 from newron.tables.decoding import guess_encoding, open_text
-from newron.tables.encoding import describe_row
+from newron.tables.encoding import Encoder, describe_row
 from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
 
 __all__ = ["LinesSource"]
@@ -33,7 +33,11 @@ class LinesSource(Source):
         self.names = tuple(dict.fromkeys(key for row in first[0] for key in row))
         check_names(path, self.names)
 
-    def read(self) -> Iterator[Batch]:
+    def read(
+        self,
+        encoder: Encoder | None = None,  # noqa: ARG002 - all keys are there anyhow
+        others: Sequence[str] = (),  # noqa: ARG002
+    ) -> Iterator[Batch]:
         """Yield all rows from the first on, in batches; a key that lacks is a missing value."""
         first = 0
         for rows, raw in self._read_objects():

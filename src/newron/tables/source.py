@@ -66,8 +66,12 @@ class Source(ABC):
     done = 0
 
     @abstractmethod
-    def read(self) -> Iterator[Batch]:
-        """Yield all rows from the first on, in batches."""
+    def read(self, encoder: Encoder | None = None, others: Sequence[str] = ()) -> Iterator[Batch]:
+        """Yield all rows from the first on, in batches.
+
+        Where an encoder takes them, batches need no columns besides its fields and ``others``,
+        and numbers may come as such instead of as they are written.
+        """
 
     def list_notes(self) -> list[str]:
         """Return what else should be known of the file, once it was read."""
