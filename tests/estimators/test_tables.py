@@ -385,7 +385,7 @@ class TestBadTables:
             NewronClassifier(**CHEAP).fit(frame, LABELS)
 
     @pytest.mark.parametrize("backend", BACKENDS)
-    def test_columns_that_are_missing_or_too_many_later(self, backend):
+    def test_columns_that_are_missing_or_ignored_later(self, backend):
         frame = make_good()
         if backend == "polars":
             frame = pl.DataFrame(frame.to_dict(orient="list"))
@@ -395,8 +395,7 @@ class TestBadTables:
         more = make_good().assign(extra=1.0)
         if backend == "polars":
             more = pl.DataFrame(more.to_dict(orient="list"))
-        with pytest.raises(InputError, match="expected no column 'extra'"):
-            fitted.predict(more)
+        assert (fitted.predict(more) == fitted.predict(frame)).all()
         with pytest.raises(InputError, match=r"column 'age', row 0.*expected a number, got 'old'"):
             fitted.predict(make_good(3).assign(age="old"))
         with pytest.raises(InputError, match="expected 2 columns, got 1"):

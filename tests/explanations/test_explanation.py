@@ -240,8 +240,8 @@ class TestText:
         assert str(told) == (
             "score for disease\n"
             "    ● +3  vessels ≥ 2 or missing  is 3, 1 above 2\n"
-            "    ● +2  depression ≤ 2.5 mm     is 2.5 mm, at the limit of 2.5\n"
             "    ○ −3  pain ≠ absent           is absent\n"
+            "    ● +2  depression ≤ 2.5 mm     is 2.5 mm, at the limit of 2.5\n"
             "    ○ +1  age ≥ 55 y              is 50 y, 5 y below 55\n"
             "    sum 5, 1 short of 6 → no disease (probability 73 %)\n"
             "\n"
@@ -288,7 +288,8 @@ class TestText:
         text = explain(model, row, max_changes=0).to_text()
         lines = text.splitlines()
         assert lines[1].startswith("    ● +2.9  c29 ≥ 0.5  is 1")
-        assert lines[9] == "    … and 22 more, 7 of them hold, together +4.9"
+        assert lines[2].startswith("    ○ +2.8  c28 ≥ 0.5  is 0")
+        assert lines[9] == "    … and 22 more, 11 of them hold, together +12.1"
         assert len(lines) == 11
         assert (
             len(explain(model, row, max_changes=0).to_text(max_functions=50).splitlines()) == n + 2

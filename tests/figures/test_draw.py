@@ -103,7 +103,7 @@ class TestCounts:
         figure = draw(Model(schema, [layer], Classes(("no", "yes"))))
         assert (figure.n_drawn, figure.n_left_out) == (1, 1)
         assert "1 function drawn, 1 without effect left out" in texts_of(figure)
-        assert "Not used: b" in texts_of(figure)
+        assert "Hardly matters: b" in texts_of(figure)
 
     def test_a_neuron_that_nothing_reads_is_left_out_with_its_functions(self):
         model = make_monk2()

@@ -86,9 +86,9 @@ def test_other_fonts_are_held_to_the_widths_of_the_labels(figure):
 
 
 def test_notebooks_show_the_svg(figure):
-    assert figure._repr_svg_() == figure.svg
+    assert figure._repr_svg_() == figure.to_html()
     bundle = figure._repr_mimebundle_(include=None, exclude=None)
-    assert bundle["image/svg+xml"] == figure.svg
+    assert bundle["image/svg+xml"] == figure.to_html()
     assert bundle["text/plain"].startswith("Figure(width=1200")
 
 

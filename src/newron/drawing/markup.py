@@ -15,7 +15,7 @@ import markupsafe
 
 from newron.formatting import clean
 
-__all__ = ["Attribute", "Markup", "bdi", "html", "join", "svg"]
+__all__ = ["Attribute", "Markup", "bdi", "html", "join", "svg", "write_plain"]
 
 Attribute = str | int | float | None
 
@@ -109,3 +109,15 @@ def _write(value: float) -> str:
 def bdi(text: object) -> Markup:
     """Return a text of the data that does not turn the text around it."""
     return html("bdi", text)
+
+
+def write_plain(text: str) -> str:
+    """Return a text as HTML for a notebook, line by line as it is; long lines are wrapped.
+
+    Examples
+    --------
+    >>> write_plain("1 < 2")
+    '<pre style="white-space:pre-wrap">1 &lt; 2</pre>'
+    """
+    lines = Markup("\n").join(text.splitlines())
+    return str(html("pre", lines, style="white-space:pre-wrap"))

@@ -375,15 +375,14 @@ class NewronEstimator(Readable, TableReader):
 
     def _add_figure(self, html: str) -> str:
         """Put the network below scikit-learn's own diagram, once there is one."""
-        return f"{html}<div>{self.plot().svg}</div>" if hasattr(self, "model_") else html
+        return f"{html}<div>{self.plot().to_html()}</div>" if hasattr(self, "model_") else html
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: missing values are welcome.
-
-        Categories are too, but the tag for them makes its checks round all tables.
-        """
+        """Return scikit-learn's tags: missing values, text and categories are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
         return tags
 
 

@@ -17,6 +17,7 @@ from newron.errors import InputError, ModelError
 from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
+from newron.tables.cells import is_missing
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
 from newron.training.recipe import get_recipe
@@ -276,6 +277,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     def _read_labels(self, targets: Any, y: Any) -> NDArray[Any]:
         if isinstance(y, Target) and y.labels is not None:
             return np.asarray(targets)  # whatever its labels are, they name classes
+        _check_missing(targets)
         check_classification_targets(targets)
         labels = np.asarray(column_or_1d(targets, warn=True))
         if labels.dtype.kind not in "OUSTbiuf":
@@ -407,3 +409,16 @@ def _name_classes(classes: NDArray[Any]) -> Classes:
         return Classes(tuple(classes.tolist()))
     except ModelError as error:
         raise InputError(f"y: {error}; turn them into text") from None
+
+
+def _check_missing(labels: Any) -> None:
+    """Raise where a class is missing among labels that are objects."""
+    values = np.asarray(labels)
+    if values.dtype.kind != "O" or values.ndim != 1:
+        return
+    lacking = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
+    if lacking:
+        raise InputError(
+            f"y: expected a class in every row, got {len(lacking)} missing ones, the first in row "
+            f"{lacking[0]} (counted from 0); leave these rows out"
+        )

@@ -12,7 +12,6 @@ from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Targets
-from newron.tables.table import Target
 
 __all__ = ["NewronRegressor"]
 
@@ -172,7 +171,7 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         one_pass: bool = False,
     ) -> Self:
         rows, targets, weight, flat = self._read_targets(X, y, sample_weight, reset=reset)
-        own = y.name if isinstance(y, Target) else "y"
+        own = _name_target(y)
         names = [own] if flat else [f"y{k + 1}" for k in range(targets.shape[1])]
         self._fit_rows(rows, targets, weight, Targets(tuple(names)), None, one_pass=one_pass)
         self._flat = flat
@@ -220,3 +219,9 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _name_target(y: Any) -> str:
+    """Return the name of a target, or of a series; "y" where there is none."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"

@@ -17,6 +17,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.drawing.markup import write_plain
 from newron.errors import InputError
 from newron.explanations.objective import SearchObjective, make_objective, predict_one
 from newron.explanations.row import get_value, read_row
@@ -162,6 +163,9 @@ class Changes(Sequence[Change]):
         if self.fixed:
             lines.append(f"Held fixed: {', '.join(self.fixed)}.")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return write_plain(str(self))
 
     def _describe_found(self) -> str:
         first, n = self[0], len(self[0].steps)

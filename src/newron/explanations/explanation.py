@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
+from newron.drawing.markup import write_plain
 from newron.explanations.conditions import name_functions
 from newron.explanations.counterfactual import Changes, search_changes
 from newron.explanations.path import Part, Reader, Stage
@@ -113,7 +113,7 @@ class Explanation:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.to_text())}</pre>"
+        return write_plain(self.to_text())
 
 
 def explain(

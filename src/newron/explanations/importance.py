@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from newron.drawing.markup import write_plain
 from newron.errors import InputError
 from newron.explanations.conditions import name_functions
 from newron.explanations.row import open_layers
@@ -171,6 +172,9 @@ class Importance(Sequence[Influence]):
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return write_plain(str(self))
 
     def to_text(self, *, functions: bool = False, unicode: bool = True) -> str:
         """Return a table as text.

@@ -242,9 +242,13 @@ def _mark(part: Part) -> str:
 
 
 def _measure_strength(group: Sequence[Part]) -> tuple[float, float]:
-    """Sort by what is added; among what adds nothing, by what it could add."""
+    """Sort by what decided: conditions by their weight, curves by what they add.
+
+    A condition that does not hold decides as much as one that does.
+    """
     added = abs(sum(part.contribution for part in group))
-    return -added, -max(abs(part.weight or 0.0) for part in group)
+    weight = max(abs(part.weight or 0.0) for part in group)
+    return (-weight if group[0].holds is not None else -added), -weight
 
 
 def _line_up(lines: Sequence[_Line], indent: str) -> list[str]:

@@ -166,8 +166,12 @@ def _format_points(function: Function) -> str:
         return format_signed(function.weight)
     if function.part is None:
         ends = function.low, function.high
-        ranges = [" … ".join(format_rounded(end, digits) for end in ends) for digits in (2, 1)]
-        return next((text for text in ranges if _fits(text)), ranges[-1])
+        ranges = [
+            between.join(format_rounded(end, digits) for end in ends)
+            for between, digits in ((" … ", 2), (" … ", 1), ("…", 1))
+        ]
+        furthest = max(ends, key=abs)  # where not even that has room
+        return next(filter(_fits, ranges), f"to {format_signed(furthest, 1)}")
     added = format_amount(function.added, function.high - function.low)
     return f"+{added}" if function.added > 0.0 else added
 
@@ -249,12 +253,13 @@ def _format_total(totals: Sequence[float], k: int) -> str:
 
 
 def _add_notes(scene: Scene, diagram: Diagram, y: float) -> float:
-    if diagram.unused:
-        text = f"Not used: {', '.join(diagram.unused)}"
+    for head, names in (("Not used", diagram.unused), ("Hardly matters", diagram.idle)):
+        if not names:
+            continue
+        text = f"{head}: {', '.join(names)}"
         lines = wrap(text, WIDTH - 2 * MARGIN, "note")
-        shown = lines if len(lines) <= 2 else [f"Not used: {len(diagram.unused)} inputs"]
+        shown = lines if len(lines) <= 2 else [f"{head}: {len(names)} inputs"]
         for line in shown:
             scene.add(Label(MARGIN, y, line, "note", style="m", title=text))
             y += 18
-        y += 10
-    return add_legend(scene, diagram, y)
+    return add_legend(scene, diagram, y + 10 if diagram.unused or diagram.idle else y)

@@ -208,7 +208,8 @@ class Diagram:
     """All that is drawn of a model.
 
     ``sample`` are the rows on which influence is measured; ``unit`` is what a point weighs in
-    log odds.
+    log odds. ``unused`` are the inputs that no function reads, ``idle`` those that only functions
+    read which hardly matter.
     """
 
     model: Model
@@ -223,6 +224,7 @@ class Diagram:
     sample: Floats | None = None
     unit: float = 1.0
     unused: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
     @property
     def neurons(self) -> tuple[Neuron, ...]:

@@ -84,7 +84,7 @@ class _DiagramReader:
             drawn = [self._read_neuron(number, layer, j) for j in range(layer.n_neurons)]
             layers.append(tuple(neuron for neuron in drawn if self._is_drawn(neuron)))
         layers = [layer for layer in layers if layer]  # one that nothing reads is not drawn
-        unused = self._find_unused(layers)
+        unused, idle = self._find_idle(layers)
         diagram = Diagram(
             self.model,
             make_title(self.model) if title is None else title,
@@ -96,6 +96,7 @@ class _DiagramReader:
             n_rows=0 if self.rows.rows is None else len(self.rows.rows),
             sample=self.rows.sample,
             unused=unused,
+            idle=idle,
         )
         return diagram if max_inputs is None else _limit_inputs(diagram, max_inputs)
 
@@ -107,10 +108,15 @@ class _DiagramReader:
         before = sum(layer.n_neurons for layer in self.model.layers[: number - 1])
         return len(self.model.schema) + before + j
 
-    def _find_unused(self, layers: Sequence[Sequence[Neuron]]) -> tuple[str, ...]:
-        read = {f.signal for layer in layers for neuron in layer for f in neuron.functions}
-        names = enumerate(self.model.schema.names)
-        return tuple(isolate(name) for i, name in names if i not in read)
+    def _find_idle(
+        self, layers: Sequence[Sequence[Neuron]]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the inputs that nothing reads, and those whose functions are all left out."""
+        read = {int(source) for layer in self.model.layers for source in layer.source}
+        drawn = {f.signal for layer in layers for neuron in layer for f in neuron.functions}
+        names = [isolate(name) for name in self.model.schema.names]
+        unused = tuple(name for i, name in enumerate(names) if i not in read)
+        return unused, tuple(name for i, name in enumerate(names) if i in read - drawn)
 
     def _read_inputs(self) -> dict[int, Input]:
         columns = enumerate(self.model.schema.columns)

@@ -258,8 +258,17 @@ class Figure:
             )
         write_whole(content, path)
 
+    def to_html(self) -> str:
+        """Return the picture for a page: it gets smaller where there is less room.
+
+        Returns
+        -------
+        str
+        """
+        return self.svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+
     def _repr_svg_(self) -> str:
-        return self.svg
+        return self.to_html()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"image/svg+xml": self.svg, "text/plain": repr(self)}
+        return {"image/svg+xml": self.to_html(), "text/plain": repr(self)}

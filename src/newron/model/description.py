@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from newron.formatting import format_number
+from newron.formatting import format_count, format_number
 from newron.model.network import LARGEST_INPUT, Layer
 from newron.model.output import Classes
 from newron.model.schema import Column, Label
@@ -38,7 +38,8 @@ def summarize(model: Model) -> str:
         what = "classes " + _list_some([repr(label) for label in model.output.labels])
     else:
         what = "amounts " + _list_some(list(model.output.names))
-    return f"{' and '.join(kinds)} network {widths}, {model.n_functions} functions, {what}"
+    count = format_count(model.n_functions, "function", separator="")
+    return f"{' and '.join(kinds)} network {widths}, {count}, {what}"
 
 
 def _list_some(words: list[str]) -> str:
@@ -99,10 +100,20 @@ def _describe_neuron(
         told = f"{weight}{_describe_function(layer, e, names[layer.source[e]], points)}"
         curves.setdefault(int(layer.source[e]), []).append(told)
     join = {"product": " × ", "min": ", ", "max": ", "}.get(layer.aggregation, " + ")
-    lines += ["    " + join.join(parts) for parts in curves.values()]
+    lines += ["    " + _join_signed(parts, join) for parts in curves.values()]
     if layer.centre is not None and layer.centre[j]:
-        lines.append(f"    less {format_number(layer.centre[j])}")
+        word = "less" if layer.centre[j] > 0.0 else "plus"
+        lines.append(f"    {word} {format_number(abs(layer.centre[j]))}")
     return lines
+
+
+def _join_signed(parts: list[str], join: str) -> str:
+    """Join parts; what is added with a minus is taken away: "2 × a - 3 × b"."""
+    first, *rest = parts
+    if join != " + ":
+        return join.join(parts)
+    signed = [f" - {part[1:]}" if part.startswith("-") else f" + {part}" for part in rest]
+    return "".join([first, *signed])
 
 
 def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:

@@ -320,6 +320,9 @@ class Model(Readable):
         """Tell every function of the model."""
         return describe(self)
 
+    def _repr_html_(self) -> str:
+        return self.plot().to_html()
+
     def __getstate__(self) -> dict[str, Any]:
         """Give the content of the file: what pickle and skops keep."""
         return {"model": self.to_dict()}

@@ -35,6 +35,7 @@ from newron.checker import (
     evaluate,
     make_certificate,
 )
+from newron.drawing.markup import write_plain
 from newron.formatting import join_words
 from newron.model.model import Model
 from newron.model.output import Classes, Output
@@ -166,6 +167,9 @@ class Proof:
 
     def __str__(self) -> str:
         return f"{self.verdict}{'.' if self.equal else ':'} {self.describe()}"
+
+    def _repr_html_(self) -> str:
+        return write_plain(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the proof as plain data.

@@ -446,7 +446,10 @@ class RuleSet:
                 right = rule.precision
                 row.append(str(rule.support))
                 row.append("" if right is None else format_percent(right, 1, limits=False))
-        return [head, *rows]
+        filled = [head[k] == "rule" or any(row[k] for row in rows) for k in range(len(head))]
+        return [
+            [cell for cell, some in zip(row, filled, strict=True) if some] for row in [head, *rows]
+        ]
 
     def _list_groups(self) -> list[str]:
         writer = self._writer

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from newron.drawing.markup import write_plain
 from newron.errors import ModelError
 from newron.formatting import format_class, format_fraction, format_percent
 from newron.model.model import Model
@@ -205,6 +206,9 @@ class ScoreCard:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return write_plain(str(self))
 
     @property
     def _labels(self) -> tuple[Any, Any]:

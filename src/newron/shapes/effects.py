@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from newron.drawing.markup import write_plain
 from newron.formatting import format_rounded
 from newron.model.aggregation import combine_limits
 from newron.model.arithmetic import Floats
@@ -117,6 +118,9 @@ class Effects(Sequence[Effect]):
         return "\n".join(
             "\n    ".join([heading, *lines]) for heading, lines in map(self.list_lines, self.labels)
         )
+
+    def _repr_html_(self) -> str:
+        return write_plain(str(self))
 
     @property
     def labels(self) -> tuple[Label, ...]:

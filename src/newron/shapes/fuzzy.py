@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from newron.drawing.markup import write_plain
 from newron.errors import ModelError
 from newron.formatting import format_rounded
 from newron.model.description import VERBS
@@ -126,6 +127,9 @@ class FuzzyRules:
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.neurons), self.decision])
+
+    def _repr_html_(self) -> str:
+        return write_plain(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain data.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from newron.drawing.markup import write_plain
 from newron.formatting import format_rounded
 from newron.model.aggregation import activate, combine_limits
 from newron.model.description import name_neurons
@@ -256,6 +257,9 @@ class Shapes(Sequence[Shape]):
     def __str__(self) -> str:
         blocks = (self.list_lines(neuron) for neuron in self.neurons)
         return "\n".join("\n    ".join([heading, *lines]) for heading, lines in blocks)
+
+    def _repr_html_(self) -> str:
+        return write_plain(str(self))
 
     def list_lines(self, neuron: Neuron) -> tuple[str, list[str]]:
         """Return what a neuron does with its functions, and a line for each of them.

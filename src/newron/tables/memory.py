@@ -96,9 +96,6 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> list[RawColumn]:
     if names is None:
         return list(map(_read_series, found, series))
     positions = match_names(found, names)
-    surplus = [name for i, name in enumerate(found) if i not in positions]
-    if surplus:
-        raise InputError(f"expected no column {surplus[0]!r}, got one; drop it")
     return [_read_series(name, series[i]) for name, i in zip(names, positions, strict=True)]
 
 
@@ -152,13 +149,15 @@ def _check_distinct(names: Iterable[Any]) -> None:
 
 
 def _name_columns(names: list[Any]) -> tuple[str, ...]:
-    """Keep names that are text; number columns where none is, as for an array."""
+    """Keep names that are text, and whole numbers as text; number columns of any other names."""
     other = [name for name in names if not isinstance(name, str)]
     if other and len(other) < len(names):
         raise InputError(
             f"expected column names that are all text, got {other[0]!r} among them; rename it"
         )
-    return make_names(len(names)) if other else tuple(map(str, names))
+    if all(isinstance(name, str | int) for name in names):
+        return tuple(map(str, names))
+    return make_names(len(names))
 
 
 def match_names(names: Sequence[str], requested: Sequence[str]) -> list[int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError, ModelError
 from newron.model.aggregation import check_activation, check_aggregation
-from newron.model.processing import get_processing
+from newron.model.processing import get_processing, processing_names
 
 __all__ = ["PRESETS", "Architecture", "LayerPlan", "plan_architecture"]
 
@@ -107,6 +107,7 @@ def plan_architecture(
     """
     n_layers = len(hidden) + 1
     names = _spread("processing", processing, n_layers, last=None)
+    _check_processing(names)
     joins = _spread("aggregation", aggregation, n_layers, last="sum")
     if activation is None:
         # A standard neuron without a nonlinearity would collapse into its successor.
@@ -151,6 +152,14 @@ def _weighs(name: str) -> bool:
         return get_processing(name).weighs
     except ModelError as error:
         raise InputError(str(error)) from None
+
+
+def _check_processing(names: Sequence[Any]) -> None:
+    known = processing_names()
+    for name in names:
+        if name not in known:
+            listed = ", ".join([*known, "smooth"])
+            raise ModelError(f"expected a processing function among {listed}, got {name!r}")
 
 
 def _spread(what: str, value: str | Sequence[str], n_layers: int, last: str | None) -> list[str]:
