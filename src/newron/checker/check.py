@@ -57,6 +57,7 @@ def make_certificate(
     method: str,
     order: Sequence[int],
     covers: Sequence[str] | None = None,
+    within: float = 0.0,
 ) -> dict[str, Any]:
     r"""Return a certificate that rules equal a network, for :func:`check`.
 
@@ -73,6 +74,9 @@ def make_certificate(
     covers : sequence of str, optional
         What is equal: ``CLASS`` (the default for classes), ``SCORE`` (class, score and
         probability, by the sums), or ``TARGET`` (the default for a regression).
+    within : float, default=0
+        How far targets may differ because the network rounds its sums; in exact arithmetic
+        they are equal all the same.
 
     Returns
     -------
@@ -98,6 +102,7 @@ def make_certificate(
         "method": method,
         "order": list(order),
         "covers": list(covers),
+        "within": within,
     }
 
 
@@ -144,6 +149,7 @@ def check(
     try:
         comparison = _Comparison(read_network(document), text, max_work)
         score = comparison.read_coverage(certificate.get("covers"))
+        comparison.allow_rounding(certificate.get("within"))
         if certificate.get("method") == "sums":
             comparison.compare_sums(score=score)
         elif score:
@@ -409,6 +415,7 @@ class _Comparison:
         self.left = max_work
         self.forms = _Forms(self._cut())
         self.scale = network.last.scale
+        self.rounded = False  # whether the network may round what is compared exactly
 
     def spend(self, work: int) -> None:
         self.left -= work
@@ -442,11 +449,23 @@ class _Comparison:
             out.append([*cells, *([] if column.required else [None])])
         return out
 
+    def allow_rounding(self, within: Any) -> None:
+        """Let targets differ by what the network rounds, if that is no more than ``within``."""
+        if within == 0.0:
+            return
+        if self.network.labels is not None or not isinstance(within, float) or not within < LARGEST:
+            raise CertificateError("expected a bound of the rounding of targets")
+        if self.network.last.bound_rounding() > Fraction(within):
+            raise CertificateError("the network may round its sums by more than that")
+        self.rounded = True
+
     # ---- exact sums ----
 
     def sum_network(self, scale: int) -> list[_Sum]:
         """Return the sums of the network, scaled; only where it rounds none of them."""
         last = self.network.last
+        if self.rounded:
+            return self._sum_decimals(scale * self.share()[0])
         if self.scale is None or last.aggregation not in ("sum", "mean"):
             raise CertificateError("the network does not add whole numbers")
         divisors = last.divisors(self.scale)
@@ -464,6 +483,19 @@ class _Comparison:
             out.append(made)
         return out
 
+    def _sum_decimals(self, shared: int) -> list[_Sum]:
+        """Return the sums of the network without its rounding."""
+        last = self.network.last
+        if last.aggregation not in ("sum", "mean"):
+            raise CertificateError("the network does not add")
+        out = []
+        for parts, (weights, centre) in zip(last.parts, last.decimals, strict=True):
+            made = _Sum(constant=-int(centre * shared))
+            for (condition, _), weight in zip(parts, weights, strict=True):
+                made.add(self.forms, condition, int(weight * shared))
+            out.append(made)
+        return out
+
     def _check_size(self, size: int, several: bool) -> None:
         """Check that float64 adds, and that quotients keep their order and their ties."""
         if several and self.network.labels is not None:
@@ -473,8 +505,11 @@ class _Comparison:
 
     def share(self) -> tuple[int, int]:
         """Return what makes whole numbers of the network's sums, and of the rules'."""
-        divisors = self.network.last.divisors(self.scale or 1.0)
-        network = math.lcm(*(int(d) for d in divisors))
+        last = self.network.last
+        network = math.lcm(*(int(d) for d in last.divisors(self.scale or 1.0)))
+        if self.rounded:
+            decimals = [x for weights, centre in last.decimals for x in (*weights, centre)]
+            network = math.lcm(1, *(x.denominator for x in decimals))
         numbers = [*(self.rules.constants or ()), *(w for _, ws in self.rules.terms for w in ws)]
         rules = math.lcm(1, *(number.denominator for number in numbers))
         return network, math.lcm(network, rules)
@@ -554,7 +589,10 @@ class _Comparison:
             watched = [[sides.watch(self.forms.read(c)) for c, _ in p] for p in last.parts]
 
         def score(_: Vector, truths: list[bool]) -> Any:
-            scores = last.score([[_look_up(truths, at) for at in row] for row in watched])
+            held = [[_look_up(truths, at) for at in row] for row in watched]
+            if self.rounded:
+                return last.score_exactly(held)
+            scores = last.score(held)
             return scores if labels is None else self.network.decide(scores)
 
         return score
@@ -570,7 +608,8 @@ class _Comparison:
     def _watch_sums(self, sides: _States, sums: Sequence[_Sum], shared: int) -> Any:
         if self.network.labels is None:
             totals = [sides.watch_sum(part, sign=False) for part in sums]
-            return lambda *at: [float(Fraction(total(*at), shared)) for total in totals]
+            kind = Fraction if self.rounded else float
+            return lambda *at: [kind(Fraction(total(*at), shared)) for total in totals]
         if len(sums) == 1:
             second = sides.watch_sum(sums[0], sign=True)
             return lambda *at: int(second(*at) >= 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,7 @@ LARGEST = 1e300  # numbers lie below it; it stands for "never" itself
 _MAX_LISTED = 1000  # values that a column may list; with more it is any number
 _MAX_DECIMALS = 15
 _MAX_WHOLE = 2.0**50
+_LARGEST_PRODUCT = 1e99  # far below where the network cuts products off
 
 
 class CertificateError(Exception):
@@ -90,6 +92,46 @@ class Last:
                 return scale
         return None
 
+    @cached_property
+    def decimals(self) -> list[tuple[list[Fraction], Fraction]]:
+        """What each condition adds to each score, and its centre, as the file writes them."""
+        mean = self.aggregation == "mean"
+        return [
+            (
+                [_read_decimal(weight) / (len(parts) if mean else 1) for _, weight in parts],
+                _read_decimal(self.centres[j]) if self.centres else Fraction(0),
+            )
+            for j, parts in enumerate(self.parts)
+        ]
+
+    def score_exactly(self, truths: Sequence[Sequence[bool]]) -> list[Fraction]:
+        """Return the scores without rounding, with the weights as the file writes them."""
+        out = []
+        for j, (parts, held) in enumerate(zip(self.parts, truths, strict=True)):
+            weights = [_read_decimal(weight) for _, weight in parts]
+            values = [w if h else Fraction(0) for w, h in zip(weights, held, strict=True)]
+            centre = _read_decimal(self.centres[j]) if self.centres else Fraction(0)
+            out.append(Fraction(_aggregate(self.aggregation, values)) - centre)
+        return out
+
+    def bound_rounding(self) -> Fraction:
+        """Return how far scores in float64 may lie from exact ones, at most.
+
+        Each weight is read, and each of n additions (or products) is rounded, by 2**-53 of
+        what all weights together can reach, and by the least number where that is near 0.
+        """
+        bounds = []
+        for j, parts in enumerate(self.parts):
+            sizes = [abs(_read_decimal(weight)) for _, weight in parts]
+            product = self.aggregation == "product"
+            size: Any = math.prod(max(x, Fraction(1)) for x in sizes) if product else sum(sizes)
+            size += abs(_read_decimal(self.centres[j])) if self.centres else 0
+            if size >= (_LARGEST_PRODUCT if product else LARGEST):
+                raise CertificateError("the network adds numbers without bound")
+            smallest = Fraction(1, 2**1074)
+            bounds.append((len(parts) + 4) * (size * Fraction(1, 2**52) + (size + 1) * smallest))
+        return Fraction(max(bounds))
+
     def divisors(self, scale: float) -> list[float]:
         """Return what whole scores are divided by."""
         mean = self.aggregation == "mean"
@@ -133,7 +175,11 @@ class Network:
         return int(scores[0] >= 0) if len(scores) == 1 else list(scores).index(max(scores))
 
 
-def _aggregate(aggregation: str, values: Sequence[float]) -> float:
+def _read_decimal(number: float) -> Fraction:
+    return Fraction(repr(float(number)))
+
+
+def _aggregate(aggregation: str, values: Sequence[Any]) -> Any:
     if not values:
         return 1.0 if aggregation == "product" else 0.0
     total = values[0]

@@ -122,7 +122,7 @@ def measure_rounding(layer: Layer) -> Floats:
         own = alpha[first:end]
         size = np.maximum(own, 1.0).prod() if layer.aggregation == "product" else own.sum()
         centre = 0.0 if layer.centre is None else abs(float(layer.centre[j]))
-        out[j] = (end - first + 4) * 2.0**-52 * (float(size) + centre)
+        out[j] = (end - first + 5) * 2.0**-52 * (float(size) + centre) + 1e-300
     return out
 
 

@@ -100,6 +100,9 @@ class Proof:
         In what they were proved equal: ("class",) where rules keep the class alone,
         ("class", "score", "probability") where they are the same sums, ("target",) for a
         regression. Empty where nothing was proved.
+    within : float
+        How far the targets of a regression may differ because the network rounds its sums;
+        in exact arithmetic they are equal. 0 where they are equal to the last bit.
 
     Examples
     --------
@@ -119,6 +122,7 @@ class Proof:
     note: str = ""
     certificate: dict[str, Any] | None = None
     covers: tuple[str, ...] = ()
+    within: float = 0.0
 
     def __bool__(self) -> bool:
         """Return whether equality was proved."""
@@ -136,7 +140,10 @@ class Proof:
     @property
     def coverage(self) -> str:
         """In what rules and network were proved equal, in words."""
-        return "class alone" if self.covers == CLASS else join_words(self.covers)
+        if self.covers == CLASS:
+            return "class alone"
+        rounded = f" but for rounding, at most {self.within:.2g}" if self.within else ""
+        return join_words(self.covers) + rounded
 
     def describe(self, *, seconds: bool = True) -> str:
         """Return how equality was shown, or why not, without the verdict.
@@ -188,6 +195,7 @@ class Proof:
             "predicted": None if pair is None else {"rules": pair[0], "network": pair[1]},
             "note": self.note,
             "covers": list(self.covers),
+            "within": self.within,
         }
 
 
@@ -280,6 +288,10 @@ class _Prover:
         """Return the proof of equality; of a network that rounds its sums it shows less."""
         if self.circuit.exact:
             return self._certify(method)
+        if not isinstance(self.output, Classes):
+            return self._certify_rounded(method)
+        if found := self._ask_checker("states", method):
+            return found
         note = "equal in exact arithmetic, but the network rounds its sums to 16 digits"
         return self._make_proof(None, method, note=note)
 
@@ -292,21 +304,29 @@ class _Prover:
         note = f"{method} found no difference, but that could not be certified"
         return self._make_proof(None, method, note=note)
 
+    def _certify_rounded(self, method: str) -> Proof:
+        """Return the proof that targets are equal but for what the network rounds."""
+        within = float(measure_rounding(self.model.layers[-1]).max())
+        for argument in ("sums", "states"):
+            if found := self._ask_checker(argument, method, within=within):
+                return found
+        note = f"the sums agree but for the rounding of the network's own, up to {within:.2g}"
+        return self._make_proof(None, method, note=note)
+
     def _ask_checker(
-        self, argument: str, method: str = "", max_work: int | None = None
+        self, argument: str, method: str = "", max_work: int | None = None, within: float = 0.0
     ) -> Proof | None:
         work = min(self._checked_work, max_work or self._checked_work)
         document = self.model.to_dict()
         for covers in self._list_coverages(argument):
             order = range(len(self.axes))
-            certificate = make_certificate(self.text, document, argument, order, covers)
+            certificate = make_certificate(self.text, document, argument, order, covers, within)
             try:
                 check(self.text, document, certificate, max_work=work)
             except CertificateError:
                 continue
-            return self._make_proof(
-                True, method or argument, certificate=certificate, covers=covers
-            )
+            found = {"certificate": certificate, "covers": covers, "within": within}
+            return self._make_proof(True, method or argument, **found)
         return None
 
     def _list_coverages(self, argument: str) -> tuple[tuple[str, ...], ...]:
@@ -363,9 +383,7 @@ class _Prover:
                 return self._make_proof(None, "enumeration", note=self._describe_timeout())
         if not rounded:
             return self._certify("enumeration")
-        most = float(measure_rounding(self.model.layers[-1]).max())
-        note = f"the sums agree but for the rounding of the network's own, up to {most:.2g}"
-        return self._make_proof(None, "enumeration", note=note)
+        return self._certify_rounded("enumeration")
 
     def _compare(self, cells: NDArray[np.intp]) -> NDArray[np.int8]:
         """Return where network and rules differ: not, by the rounding of a sum, or further."""
