@@ -299,3 +299,19 @@ def test_without_motion_nothing_moves_slowly(show):
     with show("card", reduced_motion="reduce") as page:
         time = "getComputedStyle(document.querySelector('.wide circle.dot')).transitionDuration"
         assert page.evaluate(time) == "0s"
+
+
+def test_the_line_between_two_classes_can_be_moved(show):
+    model, X, y = make_example("card")
+    truth = np.asarray(y) == model.output.labels[1]
+    said = model.predict_proba(X)[:, 1] >= 0.2
+    with show("card") as page:
+        page.locator("#cut").evaluate(
+            "x => { x.value = 20; x.dispatchEvent(new Event('input', { bubbles: true })); }"
+        )
+        assert page.inner_text("#cut-at") == "20\u00a0%"
+        found = page.inner_text('[data-cut="found"]')
+        assert found.endswith(f"({(said & truth).sum()} of {truth.sum()})")
+        page.fill("#cost-missed", "5")
+        missed, alarms = (~said & truth).sum(), (said & ~truth).sum()
+        assert page.inner_text('[data-cut="cost"]') == str(5 * missed + alarms)

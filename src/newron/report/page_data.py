@@ -17,6 +17,7 @@ from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.report.facts import Facts
 from newron.report.numbers import name_class
+from newron.report.threshold_section import count_cuts
 from newron.rules.axis import Axis
 
 __all__ = ["write_data"]
@@ -55,6 +56,7 @@ def _describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
         "functions": _describe_functions(facts),
         "literals": literals,
         "crisp": facts.is_crisp,
+        "cuts": count_cuts(facts),
         "order": facts.used,
         "unit": float(facts.unit),
         "limit": float(facts.limit) if facts.is_binary else None,

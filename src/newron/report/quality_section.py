@@ -27,6 +27,7 @@ from newron.report.numbers import (
     percent_interval,
 )
 from newron.report.rules_section import describe_decision
+from newron.report.threshold_section import write_threshold
 
 __all__ = ["describe_seen", "make_title", "write_quality", "write_result"]
 
@@ -266,6 +267,7 @@ def write_quality(facts: Facts) -> Markup:
         html("h2", "How good is it?"),
         html("p", bdi(where), " ", describe_seen(facts)),
         html("div", figures, class_="perf"),
+        write_threshold(facts),
     )
 
 

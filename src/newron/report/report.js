@@ -771,6 +771,30 @@ for (const svg of all(".net svg")) {
 addEventListener("scroll", placeTip, { passive: true });
 one("#large").addEventListener("click", (event) => { if (event.target === event.currentTarget) event.target.close(); });
 
+// ---- where to draw the line ----
+
+function tellCut() {
+  const k = Number(one("#cut").value) - 1, [found, alarms, missed, left] = data.cuts[k];
+  const share = (part, whole) => (whole ? `${writeShare(part / whole)} (${part} of ${whole})` : "–");
+  const price = (id) => Math.max(0, Number(one(id).value) || 0);
+  const costs = data.cuts.map((cut) => cut[2] * price("#cost-missed") + cut[1] * price("#cost-alarm"));
+  const values = {
+    found: share(found, found + missed), left: share(left, left + alarms),
+    right: share(found, found + alarms), spared: share(left, left + missed), cost: shorten(costs[k], 6),
+  };
+  for (const cell of all("[data-cut]")) cell.textContent = values[cell.dataset.cut];
+  one("#cut-at").textContent = `${k + 1}\u00a0%`;
+  const least = Math.min(...costs), best = costs.map((cost, i) => (cost === least ? i + 1 : 0)).filter(Boolean);
+  const near = best.reduce((a, b) => (Math.abs(b - 50) < Math.abs(a - 50) ? b : a));
+  one("#cut-best").textContent = `On these rows the cost is least, ${shorten(least, 6)}, from ${near}\u00a0% on. `
+    + "A line that was chosen on rows looks better on them than on others.";
+}
+
+if (data.cuts) {
+  for (const id of ["#cut", "#cost-missed", "#cost-alarm"]) one(id).addEventListener("input", tellCut);
+  tellCut();
+}
+
 // ---- all together ----
 
 let state = run(row), waiting = 0;
