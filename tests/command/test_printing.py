@@ -55,17 +55,17 @@ def show(capsys, model, width=None, monkeypatch=None):
 
 def test_a_card_is_printed_in_whole_points_with_what_totals_mean(capsys):
     expected = """\
-  Score card                               points
-    coloured vessels  ≠ 0 or missing           +3
-    chest pain        = nothing                +3
-    age               ≥ 55 y                   +2
-    cholesterol       190 ≤ … < 236 mg/dl      −1
-    sex               = male                   +1
-    ─────────────────────────────────────────────
-    sum ≥ 5: sick, otherwise healthy
-    Missing values count as: chest pain = nothing
+  Score card                                      points
+    coloured vessels  ≠ 0 or missing                  +3
+    chest pain        = nothing                       +3
+    age               ≥ 55 y                          +2
+    cholesterol       < 190 mg/dl or ≥ 236 mg/dl      +1
+    sex               = male                          +1
+    ────────────────────────────────────────────────────
+    sum ≥ 6: sick, otherwise healthy
+    Missing values count as: chest pain = nothing, cholesterol = 100 mg/dl
 
-    points     −1    0    1    2    3    4 │  5    6    7    8    9
+    points      0    1    2    3    4    5 │  6    7    8    9   10
     risk %     14   18   23   29   35   43 │ 50   57   65   71   77
 """
     assert show(capsys, make(CARD)) == expected

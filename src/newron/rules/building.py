@@ -7,6 +7,7 @@ what counts nodes counts their functions, with thresholds moved by the constants
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -26,7 +27,7 @@ from newron.rules.body import Body, DecisionList, Points
 from newron.rules.circuit import Term
 from newron.rules.node import Algebra, Const, Count, Literal, Node
 
-__all__ = ["build_model"]
+__all__ = ["Builder", "build_model"]
 
 _SURE = 10  # the weight of a rule: its class has a probability of 99 %
 
@@ -56,7 +57,7 @@ def build_model(schema: Schema, axes: Sequence[Axis], body: Body, output: Output
     kept = [term for term in terms if not isinstance(term.node, Const)]
     if len(constants) != output.n_scores:
         raise ModelError(f"expected {output.n_scores} sums, got {len(constants)}")
-    builder = _Builder(schema, tuple(axes))
+    builder = Builder(schema, tuple(axes))
     return Model(schema, builder.make_layers(kept, constants), output)
 
 
@@ -82,7 +83,7 @@ def _weigh_list(algebra: Algebra, body: DecisionList, n_classes: int) -> Points:
     )
 
 
-class _Builder:
+class Builder:
     """Makes the layers of a network from weighted conditions."""
 
     def __init__(self, schema: Schema, axes: tuple[Axis, ...]) -> None:
@@ -92,6 +93,7 @@ class _Builder:
         self.members: dict[Count, tuple[list[Edge], int]] = {}
 
     def make_layers(self, terms: Sequence[Term], constants: Sequence[Fraction]) -> list[Layer]:
+        """Return the hidden layers, and the last one."""
         for term in terms:
             self._place(term.node)
         hidden = [self._make_hidden(groups) for groups in self.neurons.layers]
@@ -164,6 +166,27 @@ class _Builder:
 
     # ---- the last layer ----
 
+    def weigh_literal(self, node: Literal, weight: Fraction) -> list[tuple[Edge, Fraction]]:
+        """Return functions that add a weight where a condition on a column holds, else nothing.
+
+        A window steps up at its start and down after its end, so that no constant is needed.
+        """
+        condition = self.axes[node.column].to_condition(node.mask, midpoints=True)
+        if condition.members or not condition.has_numbers:
+            return [(edge, weight) for edge in condition.to_edges(node.column)]
+        steps: list[tuple[Edge, Fraction]] = []
+        for low, high in condition.intervals:
+            if low > -math.inf:
+                steps.append((Edge(node.column, 1.0, low), weight))
+                if high < math.inf:
+                    steps.append((Edge(node.column, 1.0, math.nextafter(high, math.inf)), -weight))
+            elif high < math.inf:
+                steps.append((Edge(node.column, -1.0, high), weight))
+        if not steps:
+            return [(edge, weight) for edge in condition.to_edges(node.column)]
+        (first, own), *rest = steps
+        return [(replace(first, missing=float(condition.missing)), own), *rest]
+
     def _make_last(self, terms: Sequence[Term], constants: Sequence[Fraction]) -> Layer:
         neurons: list[list[Edge]] = [[] for _ in constants]
         alpha: list[float] = []
@@ -171,7 +194,11 @@ class _Builder:
         for j, neuron in enumerate(neurons):
             for term in terms:
                 weight = term.weights[j]
-                if weight:
+                if weight and isinstance(term.node, Literal):
+                    steps = self.weigh_literal(term.node, weight)
+                    neuron += [edge for edge, _ in steps]
+                    alpha += [float(own) for _, own in steps]
+                elif weight:
                     edges, surplus = self._list_steps(term.node)
                     neuron += edges
                     alpha += [float(weight)] * len(edges)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
+from newron.model.condition import find_runs
 from newron.rules.axis import Axis
 from newron.rules.body import Points
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Algebra, Const, Literal, Node
 
-__all__ = ["make_points"]
+__all__ = ["make_points", "merge_literals"]
 
 Weights = tuple[Fraction, ...]
 
@@ -34,13 +36,29 @@ def make_points(circuit: Circuit) -> Points:
         else:
             before = compound.get(node, _times(term.weights, 0))
             compound[node] = _add(before, term.weights)
+    merged = _merge_columns(circuit.axes, columns, constants)
+    terms = [*merged.terms, *(Term(node, weights) for node, weights in compound.items())]
+    return Points(tuple(term for term in terms if any(term.weights)), merged.constants)
+
+
+def merge_literals(axes: Sequence[Axis], terms: Sequence[Term], constants: Weights) -> Points:
+    """Merge conditions on single columns: one step curve for each, written in few conditions."""
+    columns: dict[int, list[Weights]] = {}
+    for term in terms:
+        assert isinstance(term.node, Literal)  # noqa: S101 - the caller chose them
+        _add_literal(columns, axes, term.node, term.weights)
+    return _merge_columns(axes, columns, constants)
+
+
+def _merge_columns(
+    axes: Sequence[Axis], columns: Mapping[int, list[Weights]], constants: Weights
+) -> Points:
     terms: list[Term] = []
     for column, contributions in sorted(columns.items()):
-        base, found = _list_terms(circuit.axes[column], column, contributions)
+        base, found = _list_terms(axes[column], column, contributions)
         constants = _add(constants, base)
         terms += found
-    terms += [Term(node, weights) for node, weights in compound.items()]
-    return Points(tuple(term for term in terms if any(term.weights)), constants)
+    return Points(tuple(terms), constants)
 
 
 def _add(a: Weights, b: Weights) -> Weights:
@@ -65,7 +83,16 @@ def _add_literal(
 
 
 def _list_terms(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weights, list[Term]]:
-    """Describe what a column adds in each of its cells by few conditions."""
+    """Describe what a column adds in each of its cells by few conditions.
+
+    Where there is one sum, points start at 0: the least is part of the constant.
+    """
+    if len(cells[0]) == 1:
+        levels = [weights[0] for weights in cells]
+        split = _split_levels if axis.column.categories is not None else _split_layers
+        return (min(levels),), [
+            Term(Literal(column, mask), (weight,)) for mask, weight in split(axis, levels)
+        ]
     if axis.column.categories is not None:
         base, pieces = _split_sets(cells)
     else:
@@ -73,6 +100,34 @@ def _list_terms(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weig
         if axis.missing:
             pieces = _place_missing(pieces, _add(cells[-1], _times(base, -1)), axis)
     return base, [Term(Literal(column, mask), weights) for mask, weights in pieces]
+
+
+def _split_levels(axis: Axis, levels: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
+    """One condition for each level above the least."""
+    del axis
+    least = min(levels)
+    masks: dict[Fraction, int] = {}
+    for c, level in enumerate(levels):
+        masks[level] = masks.get(level, 0) | 1 << c
+    return [(mask, level - least) for level, mask in masks.items() if level > least]
+
+
+def _split_layers(axis: Axis, levels: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
+    """One condition for each stretch of numbers over a level: half-lines, windows, outside one.
+
+    Each adds what the level is above the one before. Missing values belong to the first stretch.
+    """
+    out: list[tuple[int, Fraction]] = []
+    for below, level in pairwise(sorted(set(levels))):
+        over = [value >= level for value in levels]
+        runs = find_runs(over[: axis.n_values])
+        masks = [(2 << last) - (1 << first) for first, last in runs]
+        if len(runs) == 2 and runs[0][0] == 0 and runs[1][1] == axis.n_values - 1:
+            masks = [sum(masks)]  # outside a window
+        if axis.missing and over[-1]:
+            masks = [(masks or [0])[0] | axis.missing, *masks[1:]]
+        out += [(mask, level - below) for mask in masks]
+    return out
 
 
 def _split_sets(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:

@@ -21,6 +21,7 @@ from newron.model.network import Layer, evaluate, rank_edges
 from newron.model.output import Classes, Output
 from newron.model.processing import Processing, get_processing
 from newron.objectives import TargetScale, choose_objective
+from newron.rules.normal_form import normalise
 from newron.training.encoding import Channel, Encoding
 from newron.training.problem import Problem
 from newron.training.training_set import TrainingSet
@@ -223,8 +224,8 @@ def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
 
 
 def finish(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool = False) -> Model:
-    """Shorten a model's numbers, and give it values for missing cells that no row had."""
-    return fill_missing(snap(model, data, n_threads, partial=partial), data)
+    """Shorten a model's numbers, give it values for missing cells that no row had, normalise."""
+    return normalise(fill_missing(snap(model, data, n_threads, partial=partial), data), data.X)
 
 
 # ---- missing values that training has not seen ----

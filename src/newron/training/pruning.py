@@ -17,6 +17,7 @@ import numpy as np
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
+from newron.rules.normal_form import normalise
 from newron.training import strategies
 from newron.training.context import FitContext
 from newron.training.decoding import snap
@@ -198,7 +199,7 @@ def prune(
     n_threads = context.n_threads
     ridge, evaluated = _choose_ridge(data, spec, pairs, _RIDGES[: 1 if many else None], n_threads)
     smaller = eliminate(_set_task(data, spec, model, ridge, n_threads), model)
-    path = _list_path(model, [snap(each, data, n_threads) for each in smaller])
+    path = _list_path(model, [normalise(snap(each, data, n_threads), data.X) for each in smaller])
     return _choose(path, evaluated, spec, how)
 
 
