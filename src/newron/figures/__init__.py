@@ -38,12 +38,14 @@ from newron.figures.charts import (
     plot_tradeoff,
     plot_training,
 )
+from newron.figures.effects import plot_effects
 from newron.figures.figure import Figure, draw
 
 __all__ = [
     "Figure",
     "draw",
     "plot_boundary",
+    "plot_effects",
     "plot_functions",
     "plot_importance",
     "plot_tradeoff",

@@ -70,11 +70,11 @@ def plot_functions(
     >>> [ax.get_xlabel() for ax in plot_functions(model)]
     ['temperature (°C)', 'days']
     """
-    network = _get_model(model)
+    network = find_model(model)
     rows = None if X is None else np.asarray(network.read(X), np.float64)
     diagram = read_diagram(network, rows)
     groups = _group_functions(diagram, columns)
-    axes = _prepare_axes(ax, len(groups))
+    axes = prepare_axes(ax, len(groups))
     for one, (column, functions) in zip(axes, groups, strict=True):
         _plot_input(one, column, functions, diagram)
     return axes[0] if ax is not None and not _is_many(ax) else axes
@@ -104,7 +104,7 @@ def _plot_input(ax: Axes, column: Column, functions: Sequence[Function], diagram
         missing = (
             "" if function.missing is None else f", missing: {format_rounded(function.missing)}"
         )
-        colour, label = _COLOURS[k % len(_COLOURS)], _escape(f"{name}{missing}")
+        colour, label = _COLOURS[k % len(_COLOURS)], escape_text(f"{name}{missing}")
         style: dict[str, Any] = {"color": colour, "label": label}
         if function.axis.labels:
             width = 0.8 / len(functions)
@@ -113,7 +113,7 @@ def _plot_input(ax: Axes, column: Column, functions: Sequence[Function], diagram
             ax.plot(function.x, function.y, _DASHES[k % len(_DASHES)], **style)
             for mark in function.marks:
                 ax.axvline(mark.place, color=LIGHT["line"], linewidth=0.8, linestyle=":")
-    ax.set_xlabel(_name_axis(column))
+    ax.set_xlabel(name_axis(column))
     ax.set_ylabel("adds")
     if functions:
         _mark_rows(ax, functions[0])
@@ -187,14 +187,14 @@ def plot_importance(
         if X is None:
             raise InputError("expected rows X to measure importance on, or an Importance, got none")
         importance = measure_importance(
-            _get_model(importance), X, y, kind=kind, n_repeats=n_repeats, random_state=random_state
+            find_model(importance), X, y, kind=kind, n_repeats=n_repeats, random_state=random_state
         )
     ax = _get_axes(ax)
     shown = importance[:max_inputs] if max_inputs is not None else tuple(importance)
     values = [one.value for one in shown]
     errors = None if shown[0].std is None else [one.std or 0.0 for one in shown]
     ax.barh(range(len(shown)), values, xerr=errors, color=LIGHT["blue"], ecolor=LIGHT["ink"])
-    ax.set_yticks(range(len(shown)), [_escape(one.name) for one in shown])
+    ax.set_yticks(range(len(shown)), [escape_text(one.name) for one in shown])
     ax.invert_yaxis()
     rest = len(importance) - len(shown)
     more = f" ({rest} more inputs)" if rest else ""
@@ -318,7 +318,7 @@ def plot_boundary(
     >>> plot_boundary(model, [[39.0, 1], [36.5, 4]], ["ill", "well"]).get_ylabel()
     'days'
     """
-    network = _get_model(model)
+    network = find_model(model)
     columns = network.schema.columns
     if len(columns) != 2 or any(column.categories is not None for column in columns):
         names = ", ".join(repr(column.name) for column in columns[:5])
@@ -332,16 +332,17 @@ def plot_boundary(
         _fill_classes(ax, sides, scores.reshape(*shape, -1), network.output)
     else:
         filled = ax.contourf(*sides, scores[:, 0].reshape(shape), levels=12, cmap="cividis")
-        ax.figure.colorbar(filled, ax=ax, label=_escape(network.output.names[0]))
+        ax.figure.colorbar(filled, ax=ax, label=escape_text(network.output.names[0]))
     if X is not None:
         _scatter(ax, network, X, y)
-    ax.set_xlabel(_name_axis(columns[0]))
-    ax.set_ylabel(_name_axis(columns[1]))
+    ax.set_xlabel(name_axis(columns[0]))
+    ax.set_ylabel(name_axis(columns[1]))
     return ax
 
 
-def _name_axis(column: Column) -> str:
-    return _escape(f"{column.name} ({column.unit})" if column.unit else column.name)
+def name_axis(column: Column) -> str:
+    """Return the name of a column with its unit."""
+    return escape_text(f"{column.name} ({column.unit})" if column.unit else column.name)
 
 
 def _fill_classes(
@@ -358,7 +359,7 @@ def _fill_classes(
         if 0 < np.sum(chosen == k) < chosen.size:
             ax.contour(*sides, chosen == k, levels=[0.5], colors=LIGHT["ink"], linewidths=1.2)
     patches = [
-        Patch(facecolor=colour, edgecolor=LIGHT["line"], label=_escape(str(label)))
+        Patch(facecolor=colour, edgecolor=LIGHT["line"], label=escape_text(str(label)))
         for colour, label in zip(colours, output.labels, strict=True)
     ]
     ax.legend(handles=patches, loc="upper right", framealpha=0.9, fontsize="small")
@@ -380,7 +381,8 @@ def _scatter(ax: Axes, network: Model, X: ArrayLike, y: ArrayLike | None) -> Non
 # ---- axes ----
 
 
-def _get_model(model: Any) -> Model:
+def find_model(model: Any) -> Model:
+    """Return the model of an estimator, or the model itself."""
     found = getattr(model, "model_", model)
     if not isinstance(found, Model):
         raise InputError(f"expected a Model or a fitted estimator, got {type(model).__name__}")
@@ -391,7 +393,7 @@ def _is_many(ax: Any) -> bool:
     return isinstance(ax, list | tuple | np.ndarray)
 
 
-def _prepare_axes(ax: Any, n: int) -> NDArray[Any]:
+def prepare_axes(ax: Any, n: int) -> NDArray[Any]:
     """Return n axes: the given ones, or those of a new figure."""
     if ax is not None:
         given = np.array(list(ax) if _is_many(ax) else [ax], dtype=object).ravel()
@@ -431,9 +433,9 @@ def _import_pyplot() -> Any:
 def _wrap(text: str, width: int, limit: int) -> str:
     """Return a text on a few short lines."""
     lines = textwrap.wrap(clean(text), width, max_lines=limit, placeholder="…")
-    return _escape("\n".join(lines))
+    return escape_text("\n".join(lines))
 
 
-def _escape(text: str) -> str:
+def escape_text(text: str) -> str:
     """Keep a name from being read as a formula."""
     return "\n".join(map(clean, text.split("\n"))).replace("$", r"\$")
