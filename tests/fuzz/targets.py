@@ -98,7 +98,7 @@ RULES = (
 
 
 class RuleTexts(Target):
-    """Rules in text: parse, and build the network that they describe."""
+    """Rules in text: parse, build the network that they describe, and prove them of it."""
 
     name = "rules"
 
@@ -119,10 +119,13 @@ class RuleTexts(Target):
 
     def run(self, data: bytes, folder: Path) -> None:
         from newron.construct import from_rules
+        from newron.rules import prove
 
         text = data.decode("utf-8", "replace")
         model = from_rules(text, self._model.schema, self._model.output)
         model.score_rows(_make_rows(model))
+        proof = prove(text, model, seconds=0.5)
+        assert proof.equal is not False, proof
 
 
 class Tables(Target):
