@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import newron
 from newron import InputError, ModelError, NewronClassifier, NewronRegressor
+from newron.model import Model
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +98,11 @@ def test_smooth_networks_name_the_way_to_rules(table):
 def test_before_fit_there_is_nothing_to_read(ask):
     with pytest.raises(NotFittedError):
         getattr(NewronClassifier(), ask)()
+
+
+def test_a_fitted_estimator_is_saved_as_its_model(tmp_path):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 5), np.array([0, 0, 1, 1] * 5)
+    fitted = NewronClassifier(recipe="gradient", max_iter=5, random_state=0).fit(X, y)
+    fitted.save(tmp_path / "model.json")
+    loaded = newron.load(tmp_path / "model.json")
+    assert loaded == fitted.model_ == Model.from_dict(loaded.to_dict())

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -335,6 +336,16 @@ class NewronEstimator(Readable, TableReader):
         return self.model_.score_rows(rows, n_threads=effective_n_jobs(self.n_jobs))
 
     # ---- what the reading verbs want to know ----
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted network as JSON; :func:`newron.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file appears whole or not at all.
+        """
+        self._get_model().save(path)
 
     def _get_model(self) -> Model:
         check_is_fitted(self)

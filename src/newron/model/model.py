@@ -279,6 +279,36 @@ class Model(Readable):
 
         return to_dict(self)
 
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Model:
+        """Make a model of plain data, checking every part of it.
+
+        Parameters
+        ----------
+        document : dict
+            As :meth:`to_dict` returns it, or as ``json.loads`` reads a model's file.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ModelError
+            If the document is no model.
+
+        Examples
+        --------
+        >>> from newron.model import Classes, Column, Layer, Model, Schema
+        >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.0]])
+        >>> model = Model(Schema((Column("age", 0.0, 99.0),)), [layer], Classes(("no", "yes")))
+        >>> Model.from_dict(model.to_dict()) == model
+        True
+        """
+        from newron.model.file import from_dict
+
+        return from_dict(document)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON; the file appears whole or not at all.
 
