@@ -59,6 +59,35 @@ void check_edges(const std::vector<int>& source, const std::vector<int>& begin, 
       "an edge reads a signal that is not there yet");
 }
 
+// The code of a formula, checked: no line reads or writes beside the registers.
+newron::Code to_code(const In<int, 2>& lines, const In<double, 1>& constants, int n_inputs,
+                     int n_outputs, int n_registers, double reach) {
+  newron::Code code = {std::vector<int>(lines.data(), lines.data() + lines.size()),
+                       to_vector(constants),
+                       n_inputs,
+                       n_outputs,
+                       n_registers,
+                       reach};
+  require(lines.shape(1) == 5 || lines.shape(0) == 0, "a line is operation, result, three reads");
+  const long first = static_cast<long>(n_inputs) + static_cast<long>(constants.shape(0));
+  require(n_inputs >= 1 && n_outputs >= 1 && first + n_outputs <= n_registers &&
+              n_registers <= newron::kMostRegisters,
+          "wrong number of registers");
+  for (std::size_t i = 0; i < lines.shape(0); ++i) {
+    require(0 <= lines(i, 0) && lines(i, 0) < newron::kOperations, "unknown operation");
+    require(first <= lines(i, 1) && lines(i, 1) < n_registers, "a line writes to no register");
+    for (std::size_t k = 2; k < 5; ++k) {
+      require(0 <= lines(i, k) && lines(i, k) < n_registers, "a line reads no register");
+    }
+  }
+  return code;
+}
+
+void check_code(int processing, const newron::Code& code) {
+  const bool formula = std::string(newron::function_name(processing)) == "formula";
+  require(formula == (code.n_outputs > 0), "a formula needs code, and nothing else does");
+}
+
 class PyNetwork {
  public:
   explicit PyNetwork(int n_channels) : n_channels_(n_channels), n_signals_(n_channels) {
@@ -91,8 +120,18 @@ class PyNetwork {
     shapes_.push_back(std::move(shape));
   }
 
+  // Functions of one's own for the layer that was added last.
+  void set_code(In<int, 2> lines, In<double, 1> constants, int n_inputs, int n_outputs,
+                int n_registers, double reach) {
+    require(network_ == nullptr && !shapes_.empty(), "code belongs to the last layer");
+    newron::LayerShape& shape = shapes_.back();
+    require(n_inputs >= shape.factors && n_outputs == 1 + n_inputs, "one slope for each input");
+    shape.code = to_code(lines, constants, n_inputs, n_outputs, n_registers, reach);
+  }
+
   const newron::NetworkView& view() {
     require(!shapes_.empty(), "a network needs a layer");
+    for (const newron::LayerShape& shape : shapes_) check_code(shape.processing, shape.code);
     if (network_ == nullptr) {
       network_ = std::make_unique<newron::Network>(n_channels_, places_, shapes_);
     }
@@ -250,8 +289,20 @@ class PyEvaluator {
     shapes_.push_back(std::move(shape));
   }
 
+  void set_code(In<int, 2> lines, In<double, 1> constants, int n_inputs, int n_registers,
+                double reach, In<double, 1> parameters) {
+    require(!shapes_.empty(), "code belongs to the last layer");
+    newron::ExactShape& shape = shapes_.back();
+    require(n_inputs >= shape.factors, "an input for each factor");
+    const auto more = static_cast<std::size_t>(n_inputs - shape.factors);
+    require(parameters.shape(0) == more * shape.source.size(), "wrong number of parameters");
+    shape.code = to_code(lines, constants, n_inputs, 1, n_registers, reach);
+    shape.parameters = to_vector(parameters);
+  }
+
   void seal() {
     require(!shapes_.empty(), "a network needs a layer");
+    for (const newron::ExactShape& shape : shapes_) check_code(shape.processing, shape.code);
     evaluator_ = std::make_unique<newron::Evaluator>(std::move(channels_), std::move(shapes_));
   }
 
@@ -581,6 +632,8 @@ NB_MODULE(_core, m) {
       .def("add_layer", &PyNetwork::add_layer, "processing"_a, "aggregation"_a, "activation"_a,
            "weighted"_a, "centred"_a, "factors"_a, "n_neurons"_a, "source"_a.noconvert(),
            "begin"_a.noconvert())
+      .def("set_code", &PyNetwork::set_code, "lines"_a.noconvert(), "constants"_a.noconvert(),
+           "n_inputs"_a, "n_outputs"_a, "n_registers"_a, "reach"_a)
       .def_prop_ro("n_params", [](PyNetwork& network) { return network.view().n_params; });
 
   nb::class_<PyTable>(m, "Table")
@@ -624,6 +677,8 @@ NB_MODULE(_core, m) {
            "factors"_a, "n_neurons"_a, "source"_a.noconvert(), "begin"_a.noconvert(),
            "w"_a.noconvert(), "b"_a.noconvert(), "alpha"_a.noconvert(), "centre"_a.noconvert(),
            "missing"_a.noconvert(), "level_begin"_a.noconvert(), "levels"_a.noconvert())
+      .def("set_code", &PyEvaluator::set_code, "lines"_a.noconvert(), "constants"_a.noconvert(),
+           "n_inputs"_a, "n_registers"_a, "reach"_a, "parameters"_a.noconvert())
       .def("seal", &PyEvaluator::seal)
       .def("score", &PyEvaluator::score, "x"_a.noconvert(), "scores"_a.noconvert(),
            "n_threads"_a = 1);

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "engine_kernels.h"
+#include "machine.h"
 #include "network.h"
-#include "processing.h"
 
 namespace newron {
 
@@ -79,10 +79,10 @@ const EngineKernels& choose_engine_kernels() {
   return *chosen;
 }
 
-int count_functions() { return count(Functions{}); }
+int count_functions() { return count(AllFunctions{}); }
 
-const char* function_name(int index) { return name_at(Functions{}, index); }
+const char* function_name(int index) { return name_at(AllFunctions{}, index); }
 
-int count_kept(int processing, int factors) { return kept_at(Functions{}, processing, factors); }
+int count_kept(int processing, int factors) { return kept_at(AllFunctions{}, processing, factors); }
 
 }  // namespace newron

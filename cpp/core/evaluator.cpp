@@ -31,6 +31,9 @@ Evaluator::Evaluator(std::vector<ChannelMap> channels, std::vector<ExactShape> s
     layer.missing = shape.missing.data();
     layer.level_begin = shape.level_begin.data();
     layer.levels = shape.levels.data();
+    layer.code = shape.code.view();
+    layer.parameters = shape.parameters.data();
+    n_registers_ = std::max(n_registers_, layer.code.n_registers);
     n_signals_ += shape.n_neurons;
     layers_.push_back(layer);
   }
@@ -41,7 +44,7 @@ void Evaluator::score(const double* x, long n_rows, int n_columns, double* score
   const long blocks = (n_rows + kBlock - 1) / kBlock;
   const int workers = static_cast<int>(std::clamp<long>(n_threads, 1, std::max(blocks, 1L)));
   const auto room = [&](int rows) {
-    return std::vector<double>(static_cast<std::size_t>(n_signals_ + 1) * rows);
+    return std::vector<double>(static_cast<std::size_t>(n_signals_ + 1 + n_registers_) * rows);
   };
   std::vector<std::vector<double>> rooms;
   for (int i = 0; i < workers; ++i)

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "formula.h"
 #include "network.h"
 #include "team.h"
 
@@ -27,6 +28,8 @@ struct ExactShape {
   std::vector<double> missing;
   std::vector<int> level_begin;
   std::vector<double> levels;
+  Code code = {};
+  std::vector<double> parameters = {};
 };
 
 class Evaluator {
@@ -49,6 +52,7 @@ class Evaluator {
   std::vector<ExactShape> shapes_;
   std::vector<ExactLayer> layers_;
   int n_signals_;
+  int n_registers_ = 0;  // most of one layer's code
 };
 
 }  // namespace newron

@@ -2,7 +2,7 @@
 // operation and its order is that of newron/model/network.py.
 #include "exact.h"
 
-#include "processing.h"
+#include "machine.h"
 
 #ifndef NEWRON_ISA
 #define NEWRON_ISA baseline
@@ -75,13 +75,35 @@ void place_points(const ExactLayer& layer, int e, const double* x, int rows, dou
   }
 }
 
+// h of a function of one's own: z and parameters into the first registers, then its code.
+void follow_code(const ExactLayer& layer, int e, const double* x, int rows, double* h) {
+  const CodeView& code = layer.code;
+  double* registers = h + rows;
+  const int more = code.n_inputs - layer.factors;
+  for (int m = 0; m < layer.factors; ++m) {
+    const std::size_t at = static_cast<std::size_t>(e) * layer.factors + m;
+    const double w = layer.w[at], b = layer.b[at], reach = code.reach;
+    double* z = registers + static_cast<std::size_t>(m) * rows;
+    for (int t = 0; t < rows; ++t) {
+      const double own = w * (x[t] - b);
+      const double low = own > reach ? reach : own;
+      z[t] = low < -reach ? -reach : low;
+    }
+  }
+  for (int k = 0; k < more; ++k) {
+    double* to = registers + static_cast<std::size_t>(layer.factors + k) * rows;
+    for (int t = 0; t < rows; ++t) to[t] = layer.parameters[static_cast<std::size_t>(e) * more + k];
+  }
+  run_exact(code, rows, registers, h);
+}
+
 }  // namespace
 
 namespace exact {
 namespace NEWRON_ISA {
 
 void pass(const ExactLayer& layer, int rows, double* signals, double* scratch) {
-  const Meaning meaning = Meanings<Functions>::table[layer.processing];
+  const Meaning meaning = Meanings<AllFunctions>::table[layer.processing];
   for (int j = 0; j < layer.n_neurons; ++j) {
     double* y = signals + static_cast<std::size_t>(layer.first_signal + j) * rows;
     const int begin = layer.begin[j], end = layer.begin[j + 1];
@@ -92,7 +114,11 @@ void pass(const ExactLayer& layer, int rows, double* signals, double* scratch) {
     for (int e = begin; e < end; ++e) {
       const std::size_t first = static_cast<std::size_t>(e) * layer.factors;
       const double* x = signals + static_cast<std::size_t>(layer.source[e]) * rows;
-      meaning(x, rows, layer.w + first, layer.b + first, layer.factors, scratch);
+      if (layer.code.lines != nullptr) {
+        follow_code(layer, e, x, rows, scratch);
+      } else {
+        meaning(x, rows, layer.w + first, layer.b + first, layer.factors, scratch);
+      }
       if (layer.source[e] < layer.n_inputs) place_points(layer, e, x, rows, scratch);
       if (layer.alpha != nullptr) {
         const double alpha = layer.alpha[e];

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 
+#include "code.h"
+
 namespace newron {
 
 enum class Aggregation { sum, mean, min, max, product };
@@ -34,6 +36,9 @@ struct LayerView {
   int first_signal;   // of this layer's neurons
   // Offsets into the flat parameters.
   std::size_t w, b, alpha, centre;
+  CodeView code;           // of functions of one's own; its lines are null for the others
+  std::size_t parameters;  // their further parameters
+  std::size_t constants;   // offset into the room's constants, in units of rows
   int kept_per_edge;
   std::size_t kept;  // offset into the kept values, in units of rows
 };
@@ -59,6 +64,8 @@ struct NetworkView {
   int widest;  // most edges of one neuron
   std::size_t n_params;
   std::size_t n_kept;
+  int n_registers;  // most of one layer's code
+  std::size_t n_constants;
   const LayerView* layers;
   const Place* places;
 
@@ -76,6 +83,8 @@ struct Room {
   float* scratch;  // widest + 2 times rows, for the same
   float* targets;  // [target column][row]
   float* weights;
+  float* registers;  // for formulas: kGroup rows each
+  float* constants;
 };
 
 struct Table {
@@ -116,6 +125,8 @@ struct ExactLayer {
   const double* missing;   // of each edge: h of a gap
   const int* level_begin;  // the first of an edge's levels, and the end
   const double* levels;    // h of each category, for edges that read categories
+  CodeView code;           // of functions of one's own; its lines are null for the others
+  const double* parameters;
 };
 
 // The passes, compiled once for each instruction set.

@@ -3,8 +3,8 @@
 // NEWRON_ISA naming the copy; nothing here may use the standard library's
 // templates, whose copies the linker would merge across instruction sets.
 #include "exact.h"
+#include "machine.h"
 #include "network.h"
-#include "processing.h"
 
 #ifndef NEWRON_ISA
 #define NEWRON_ISA baseline
@@ -110,6 +110,12 @@ Bundle bundle(const LayerView& layer, const float* params, int begin, int end, i
   out.alpha = layer.weighted ? params + layer.alpha + first : nullptr;
   out.scale = scale;
   out.blend = blend;
+  const bool own = layer.code.lines != nullptr;
+  const std::size_t more = own ? static_cast<std::size_t>(layer.code.n_inputs - layer.factors) : 0;
+  out.code = &layer.code;
+  out.parameters = params + layer.parameters + first * more;
+  out.constants = room.constants + layer.constants * static_cast<std::size_t>(room.stride);
+  out.registers = room.registers;
   out.kept = room.kept + (layer.kept + first * static_cast<std::size_t>(layer.kept_per_edge)) *
                              static_cast<std::size_t>(room.stride);
   return out;
@@ -128,7 +134,7 @@ void spread(const LayerView& layer, const float* params, int j, int rows, float 
   for (int e = layer.begin[j]; e < layer.begin[j + 1]; ++e) {
     float* out = part(room, e - layer.begin[j]);
     fill(out, rows, 0.0f);
-    Tables<Functions>::add[layer.processing](
+    Tables<AllFunctions>::add[layer.processing](
         bundle(layer, params, e, e + 1, rows, 1.0f, blend, room), out);
   }
 }
@@ -156,7 +162,7 @@ void forward_neuron(const LayerView& layer, const float* params, int j, int rows
   if (adds(layer)) {
     const float start = layer.centred ? -params[layer.centre + static_cast<std::size_t>(j)] : 0.0f;
     fill(y, rows, start);
-    Tables<Functions>::add[layer.processing](neuron(layer, params, j, rows, blend, room), y);
+    Tables<AllFunctions>::add[layer.processing](neuron(layer, params, j, rows, blend, room), y);
   } else {
     spread(layer, params, j, rows, blend, room);
     combine(layer.aggregation, layer.begin[j + 1] - layer.begin[j], rows, room, y);
@@ -373,11 +379,15 @@ void backward_neuron(const NetworkView& net, const LayerView& layer, const float
   slopes.w = gradient + layer.w + factor;
   slopes.b = gradient + layer.b + factor;
   slopes.alpha = layer.weighted ? gradient + layer.alpha + first : nullptr;
+  const std::size_t more = layer.code.lines == nullptr
+                               ? 0
+                               : static_cast<std::size_t>(layer.code.n_inputs - layer.factors);
+  slopes.parameters = gradient + layer.parameters + first * more;
   slopes.gradients = room.gradients;
   slopes.first_wanted = net.n_channels;
-  Tables<Functions>::pull[layer.processing](neuron(layer, params, j, rows, blend, room),
-                                            adds(layer) ? g : room.parts,
-                                            adds(layer) ? 0 : room.stride, slopes);
+  Tables<AllFunctions>::pull[layer.processing](neuron(layer, params, j, rows, blend, room),
+                                               adds(layer) ? g : room.parts,
+                                               adds(layer) ? 0 : room.stride, slopes);
 }
 
 // Adds to `gradient`; expects the outputs' gradients where `loss` left them.

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 
+#include "code.h"
 #include "vector_math.h"
 
 namespace newron {
@@ -28,10 +29,14 @@ struct Bundle {
   int factors;
   const float* w;
   const float* b;
-  const float* alpha;  // null: all 1
-  float scale;         // what the aggregation multiplies by
-  float blend;         // Heaviside: 1 is the step itself, 0 the sigmoid in its place
-  float* kept;         // [edge, factor][row], `stride` apart
+  const float* alpha;       // null: all 1
+  float scale;              // what the aggregation multiplies by
+  float blend;              // Heaviside: 1 is the step itself, 0 the sigmoid in its place
+  float* kept;              // [edge, factor][row], `stride` apart
+  const CodeView* code;     // of a function of one's own, else null
+  const float* parameters;  // its further parameters, edge by edge
+  float* constants;         // of its code, one row each
+  float* registers;         // room for its code
 
   const float* input(int e) const {
     return signals + static_cast<std::size_t>(source[e]) * static_cast<std::size_t>(stride);
@@ -46,7 +51,8 @@ struct Bundle {
 struct Slopes {
   float* w;
   float* b;
-  float* alpha;      // null where the bundle has none
+  float* alpha;  // null where the bundle has none
+  float* parameters;
   float* gradients;  // of the signals, [signal][row]
   int first_wanted;  // signals before this one are inputs and want no gradient
 };
@@ -321,10 +327,6 @@ struct TanhProd {
 
 template <class... Fs>
 struct List {};
-
-// The table: the place of a function in it is its number in the core.
-using Functions = List<OneFactor<Heaviside>, OneFactor<Sigmoid>, TanhProd, OneFactor<Linear>,
-                       OneFactor<Relu>, OneFactor<Selu>>;
 
 }  // namespace
 }  // namespace newron

@@ -98,8 +98,17 @@ Network::Network(int n_channels, std::vector<Place> places, std::vector<LayerSha
     layer.b = layer.w + n_factors;
     layer.alpha = layer.b + n_factors;
     layer.centre = layer.alpha + (shape.weighted ? n_edges : 0);
-    offset = layer.centre + (shape.centred ? shape.n_neurons : 0);
+    layer.parameters = layer.centre + (shape.centred ? shape.n_neurons : 0);
+    offset = layer.parameters;
+    layer.code = shape.code.view();
     layer.kept_per_edge = count_kept(shape.processing, shape.factors);
+    if (layer.code.lines != nullptr) {
+      offset += static_cast<std::size_t>(n_edges) * (layer.code.n_inputs - shape.factors);
+      layer.kept_per_edge = layer.code.n_outputs;
+      layer.constants = view_.n_constants;
+      view_.n_constants += static_cast<std::size_t>(layer.code.n_constants);
+      view_.n_registers = std::max(view_.n_registers, layer.code.n_registers);
+    }
     layer.kept = view_.n_kept;
     view_.n_kept += static_cast<std::size_t>(n_edges) * layer.kept_per_edge;
     signal += shape.n_neurons;
@@ -129,20 +138,34 @@ Workspace::Workspace(const NetworkView& net, int n_targets) {
   const std::size_t rows = static_cast<std::size_t>(room_.stride);
   const std::size_t signals = static_cast<std::size_t>(net.n_signals);
   const std::size_t widest = static_cast<std::size_t>(net.widest);
-  const std::size_t counts[] = {signals,    signals,    net.n_kept + 1,
-                                widest + 1, widest + 3, static_cast<std::size_t>(n_targets),
-                                1};
+  const std::size_t counts[] = {signals,
+                                signals,
+                                net.n_kept + 1,
+                                widest + 1,
+                                widest + 3,
+                                static_cast<std::size_t>(n_targets),
+                                1,
+                                static_cast<std::size_t>(net.n_registers) * kGroup,
+                                net.n_constants};
   std::size_t total = kLanes;
   for (const std::size_t count : counts) total += count * rows;
   memory_.assign(total, 0.0f);
   // Align to a cache line: rows is a multiple of 16 floats, so all parts follow.
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
   float* next = memory_.data() + ((64 - address % 64) % 64) / sizeof(float);
-  float** places[] = {&room_.signals, &room_.gradients, &room_.kept,   &room_.parts,
-                      &room_.scratch, &room_.targets,   &room_.weights};
-  for (std::size_t i = 0; i < 7; ++i) {
+  float** places[] = {&room_.signals, &room_.gradients, &room_.kept,
+                      &room_.parts,   &room_.scratch,   &room_.targets,
+                      &room_.weights, &room_.registers, &room_.constants};
+  for (std::size_t i = 0; i < 9; ++i) {
     *places[i] = next;
     next += counts[i] * rows;
+  }
+  for (int l = 0; l < net.n_layers; ++l) {
+    const LayerView& layer = net.layers[l];
+    float* at = room_.constants + layer.constants * rows;
+    for (int k = 0; k < layer.code.n_constants; ++k, at += rows) {
+      std::fill(at, at + rows, static_cast<float>(layer.code.constants[k]));
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "formula.h"
 #include "network.h"
 #include "random.h"
 #include "team.h"
@@ -22,10 +23,11 @@ struct LayerShape {
   int n_neurons;
   std::vector<int> source;
   std::vector<int> begin;
+  Code code = {};  // of functions of one's own
 };
 
 // Owns what a NetworkView points to. Parameters lie flat, layer by layer: w, b,
-// then alpha and centre where the layer has them; last the places of points.
+// then alpha, centre and further parameters where the layer has them; last the places of points.
 class Network {
  public:
   Network(int n_channels, std::vector<Place> places, std::vector<LayerShape> shapes);

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from newron._version import __version__
 from newron.errors import (
+    DefinitionError,
     InputError,
     InterruptedWarning,
     ModelError,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         exports,
         figures,
         model,
+        neurons,
         objectives,
         report,
         rules,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PRESETS",
     "Callback",
+    "DefinitionError",
     "InputError",
     "InterruptedWarning",
     "Model",
@@ -72,6 +75,7 @@ __all__ = [
     "figures",
     "load",
     "model",
+    "neurons",
     "objectives",
     "report",
     "rules",
@@ -91,6 +95,7 @@ _SUBPACKAGES = (
     "exports",
     "figures",
     "model",
+    "neurons",
     "objectives",
     "report",
     "rules",

@@ -110,6 +110,19 @@ class Network:
             NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
+    def set_code(
+        self,
+        lines: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        constants: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_inputs: int,
+        n_outputs: int,
+        n_registers: int,
+        reach: float,
+    ) -> None: ...
     @property
     def n_params(self) -> int: ...
 
@@ -247,6 +260,21 @@ class Evaluator:
             NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         levels: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def set_code(
+        self,
+        lines: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        constants: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_inputs: int,
+        n_registers: int,
+        reach: float,
+        parameters: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...

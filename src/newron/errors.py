@@ -4,6 +4,7 @@
 
     NewronError
      ├── InputError(ValueError)         a table, a target or an argument is not usable
+     │    └── DefinitionError           a function of one's own is no formula
      ├── ModelError(ValueError)         the parts of a model do not fit together
      │    └── ModelFileError            a model file cannot be read
      └── TrainingError(ArithmeticError) training found no finite loss
@@ -15,6 +16,7 @@ Messages say what was expected, what was found, and what to do.
 """
 
 __all__ = [
+    "DefinitionError",
     "InputError",
     "InterruptedWarning",
     "ModelError",
@@ -31,6 +33,10 @@ class NewronError(Exception):
 
 class InputError(NewronError, ValueError):
     """A table, a target or an argument cannot be used as it is."""
+
+
+class DefinitionError(InputError):
+    """A function of one's own cannot be turned into a formula, or has no value somewhere."""
 
 
 class ModelError(NewronError, ValueError):

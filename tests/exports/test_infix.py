@@ -5,7 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from newron.exports.expression import (
+from newron.exports.infix import flip_sign
+from newron.exports.javascript import _JavaScript
+from newron.exports.program import make_program
+from newron.exports.python import _Python
+from newron.expressions.tree import (
     AllOf,
     AnyOf,
     Call,
@@ -22,10 +26,6 @@ from newron.exports.expression import (
     multiply,
     negate,
 )
-from newron.exports.infix import flip_sign
-from newron.exports.javascript import _JavaScript
-from newron.exports.program import make_program
-from newron.exports.python import _Python
 from rules.networks import make_monk2
 
 A, B, C = Input(0), Input(1), Input(2)

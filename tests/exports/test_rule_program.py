@@ -5,7 +5,8 @@ import math
 import pytest
 
 from exports.cases import make_rule_cases
-from newron.exports.expression import (
+from newron.exports.rule_program import make_rule_program
+from newron.expressions.tree import (
     AllOf,
     AnyOf,
     Compare,
@@ -16,7 +17,6 @@ from newron.exports.expression import (
     Some,
     walk,
 )
-from newron.exports.rule_program import make_rule_program
 from newron.model import Column
 from rules.networks import make_monk2, make_step
 

@@ -25,6 +25,7 @@ from newron.estimators.record import count_seen, cover_training, list_settings, 
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Output
+from newron.model.processing import Processing
 from newron.model.readable import Readable
 from newron.training import strategies
 from newron.training.callbacks import Callback
@@ -50,7 +51,7 @@ class NewronEstimator(Readable, TableReader):
     """Shared by both estimators; see their own documentation."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "processing": [str, "array-like"],
+        "processing": [str, Processing, "array-like"],
         "n_factors": [Interval(Integral, 1, None, closed="left")],
         "functions_per_input": [Interval(Integral, 1, None, closed="left")],
         "hidden_layer_sizes": [
@@ -87,7 +88,7 @@ class NewronEstimator(Readable, TableReader):
 
     def __init__(
         self,
-        processing: str | tuple[str, ...] = "heaviside",
+        processing: str | Processing | tuple[str | Processing, ...] = "heaviside",
         *,
         n_factors: int = 2,
         functions_per_input: int = 1,

@@ -17,6 +17,7 @@ from newron.errors import InputError, ModelError
 from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
+from newron.model.processing import Processing
 from newron.tables.cells import is_missing
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
@@ -30,9 +31,10 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    processing : str or sequence of str, default "heaviside"
-        The processing function h: "heaviside", "sigmoid", "tanh_prod", "linear",
-        "relu" or "selu"; or one for each layer, the output layer last. "smooth", for
+    processing : str, Processing, or a sequence of them, default "heaviside"
+        The processing function h, one of your own (:func:`newron.neurons.processing`) or
+        one of "heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu", "gaussian",
+        "cosine", "hinge" or "softplus"; or one for each layer, the output layer last. "smooth", for
         all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
@@ -142,7 +144,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        processing: str | tuple[str, ...] = "heaviside",
+        processing: str | Processing | tuple[str | Processing, ...] = "heaviside",
         *,
         n_factors: int = 2,
         functions_per_input: int = 1,

@@ -75,6 +75,11 @@ def _check_possible(architecture: Architecture, output: Output) -> None:
                 f"monotonic_cst: a product of {layer.n_factors} factors rises and falls; choose "
                 'n_factors=1, processing="sigmoid" or processing="heaviside"'
             )
+        if not (function.monotone or function.many_factors):
+            raise InputError(
+                f"monotonic_cst: expected functions that never fall, got {function}, of which that "
+                'is not proved; choose processing="sigmoid"'
+            )
         if layer.aggregation == "product":
             raise InputError(
                 "monotonic_cst: a product changes direction with the signs of its other parts; "

@@ -16,7 +16,7 @@ from newron.errors import InputError, NewronWarning
 from newron.estimators.columns import read_directions
 from newron.model.arithmetic import Floats
 from newron.model.output import Output
-from newron.model.processing import get_processing
+from newron.model.processing import Processing, get_processing
 from newron.model.schema import Schema
 from newron.tables.field import Field
 from newron.training.architecture import SMOOTH, Architecture, plan_architecture
@@ -69,7 +69,7 @@ def design_network(
     estimator: NewronEstimator,
     n_outputs: int,
     hidden: tuple[int, ...] | None = None,
-    processing: str | tuple[str, ...] | None = None,
+    processing: str | Processing | tuple[str | Processing, ...] | None = None,
 ) -> Architecture:
     """Plan the network of these hidden layers, by default of those requested or found."""
     own: Any = estimator.hidden_layer_sizes_ if estimator._is_auto else estimator.hidden_layer_sizes

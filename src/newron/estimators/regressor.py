@@ -25,9 +25,10 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    processing : str or sequence of str, default "heaviside"
-        The processing function h: "heaviside", "sigmoid", "tanh_prod", "linear",
-        "relu" or "selu"; or one for each layer, the output layer last. "smooth", for
+    processing : str, Processing, or a sequence of them, default "heaviside"
+        The processing function h, one of your own (:func:`newron.neurons.processing`) or
+        one of "heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu", "gaussian",
+        "cosine", "hinge" or "softplus"; or one for each layer, the output layer last. "smooth", for
         all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".

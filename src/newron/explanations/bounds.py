@@ -186,7 +186,7 @@ def _bound_functions(layer: Layer, edges: Ints, ends: Floats, n_inputs: int) -> 
     function = get_processing(layer.processing)
     x = ends[:, :, layer.source[edges] - n_inputs]
     if layer.processing in _MONOTONE:
-        h = np.stack([function.value(part, layer.w[edges], layer.b[edges]) for part in x])
+        h = np.stack([layer.process(part, layer.b[edges], edges) for part in x])
         return np.sort(h, axis=0)
     least, most = (0.0, 1.0) if function.bounded else (-_LARGEST, _LARGEST)
     return np.stack([np.full(x[0].shape, least), np.full(x[0].shape, most)])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from newron.errors import InputError
-from newron.exports.expression import Lookup
 from newron.exports.infix import COMPARE, OR, Printed
 from newron.exports.program import Program
 from newron.exports.rule_program import RuleProgram
@@ -19,6 +18,7 @@ from newron.exports.text import (
     quote_note,
     simplify,
 )
+from newron.expressions.tree import Lookup
 from newron.model.output import Classes
 from newron.model.schema import Column
 
@@ -91,6 +91,7 @@ class _C(SourceWriter):
             self._fill(
                 "header",
                 head=write_head(program, self._name, "//"),
+                math="#include <math.h>\n" if any("sqrt(" in text for text in functions) else "",
                 n_columns=len(self._columns),
                 fields="\n".join(self._write_fields()),
                 arrays="\n".join(self._write_arrays()),
@@ -105,8 +106,12 @@ class _C(SourceWriter):
 
     # ---- expressions ----
 
+    argument_separator = ", double "
+
     def print_function(self, name: str, arguments: Sequence[str]) -> str:
-        if len(arguments) > 2:  # by halves: a minimum has no order
+        if name == "sqrt":
+            return f"sqrt({arguments[0]})"
+        if len(arguments) > 2 and name in ("min", "max"):  # by halves: a minimum has no order
             half = len(arguments) // 2
             parts = (arguments[:half], arguments[half:])
             arguments = [self.print_function(name, part) for part in parts]

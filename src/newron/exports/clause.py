@@ -7,7 +7,9 @@ from typing import Any
 
 from newron.errors import InputError
 from newron.exports.dialects import Dialect
-from newron.exports.expression import (
+from newron.exports.infix import flip_sign
+from newron.exports.text import has_text, label_text
+from newron.expressions.tree import (
     AllOf,
     Call,
     Choice,
@@ -22,8 +24,6 @@ from newron.exports.expression import (
     Parameter,
     Some,
 )
-from newron.exports.infix import flip_sign
-from newron.exports.text import has_text, label_text
 from newron.formatting import format_label, format_number
 from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Column, Label
@@ -254,8 +254,8 @@ class Clauses:
             kind = self._exp.Least if node.name == "min" else self._exp.Greatest
             skips = self._dialect.skips_nulls
             return kind(this=printed[0], expressions=printed[1:], ignore_nulls=skips), _ATOM
-        kind = self._exp.Abs if node.name == "abs" else self._exp.Exp
-        return kind(this=printed[0]), _ATOM
+        kinds = {"abs": self._exp.Abs, "sqrt": self._exp.Sqrt, "EXP": self._exp.Exp}
+        return kinds[node.name](this=printed[0]), _ATOM
 
     def _print_sum(self, node: Call) -> Node:
         first, *rest = node.arguments

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from newron.exports.expression import (
+from newron.expressions.tree import (
     AllOf,
     Call,
     Choice,

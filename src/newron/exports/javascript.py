@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from newron.exports.expression import Lookup
 from newron.exports.infix import ATOM, Printed
 from newron.exports.program import Program
 from newron.exports.rule_program import RuleProgram
 from newron.exports.source import ModuleWriter
 from newron.exports.text import quote_json
+from newron.expressions.tree import Lookup
 from newron.formatting import format_number
 
 __all__ = ["print_javascript"]
@@ -27,7 +27,7 @@ class _JavaScript(ModuleWriter):
     runtime = "model.js.in"
     indent = "  "
     missing = "Number.isNaN(x[{column}])"
-    functions = {"abs": "Math.abs", "min": "Math.min", "max": "Math.max"}  # noqa: RUF012
+    functions = {"abs": "Math.abs", "min": "Math.min", "max": "Math.max", "sqrt": "Math.sqrt"}  # noqa: RUF012
     array, ranks, top_array = "const {name} = [];", "const rank = [];", "const share = [];"
     otherwise, no_decision, deciding = "true", "null", "holds.indexOf(true)"
     results = ("inputs: tell(x)", "functions", "neurons", "scores: last")

@@ -7,22 +7,25 @@ line of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
-from newron.exports.definitions import (
+from newron.exports.dialects import Dialect
+from newron.exports.magnitude import LARGEST, SMALLEST, Magnitudes
+from newron.exports.program import Program
+from newron.exports.text import Names
+from newron.expressions.definitions import (
     DEFINITIONS,
     MAX_EXPONENT,
     MAX_UNBOUNDED,
+    Definition,
     collect_definitions,
 )
-from newron.exports.dialects import Dialect
-from newron.exports.expression import (
+from newron.expressions.tree import (
     ONE,
     ZERO,
-    AllOf,
-    AnyOf,
     Call,
     Choice,
     Compare,
@@ -40,10 +43,9 @@ from newron.exports.expression import (
     list_parts,
     minimum,
     negate,
+    rebuild,
+    substitute,
 )
-from newron.exports.magnitude import LARGEST, SMALLEST, Magnitudes
-from newron.exports.program import Program
-from newron.exports.text import Names
 from newron.model.processing import get_processing
 
 __all__ = ["Block", "Line", "Lowering", "lower_program", "read_names"]
@@ -51,6 +53,7 @@ __all__ = ["Block", "Line", "Lowering", "lower_program", "read_names"]
 _MAX_COLUMNS = 100  # functions that get columns of their own at a time
 _MAX_FACTORS = 10  # and parts of a sum: databases do not nest very deep
 _MAX_PARTS = 50
+_MAX_REACH = 1e100  # of what a formula reads
 _TINY = 1e-100  # e to a power of this size is 1
 
 _SHORT = {"function": "h"}
@@ -76,7 +79,7 @@ def lower_program(
     program: Program, names: Names, dialect: Dialect, *, exact: bool
 ) -> tuple[list[Block], Lowering]:
     """Return the blocks of a program up to its scores, and what can lower the rest."""
-    lowering, layers = Lowering(names, dialect), program.model.layers
+    lowering, layers = Lowering(names, dialect, program.own), program.model.layers
     blocks: list[Block] = []
     if program.ranks:
         blocks += lowering.lower_block("ranks", program.ranks)
@@ -85,7 +88,7 @@ def lower_program(
         crisp = any(get_processing(layer.processing).crisp for layer in layers[number:])
         lowering.exact = exact or crisp
         functions = stage.functions
-        if len(functions) > _MAX_COLUMNS and not collect_definitions(_list(functions)):
+        if len(functions) > _MAX_COLUMNS and not collect_definitions(_list(functions), program.own):
             lowering.inline(functions)
         else:  # some at a time: no database has columns for the steps of all
             for first in range(0, len(functions), _MAX_COLUMNS):
@@ -105,7 +108,10 @@ def _list(steps: tuple[Step, ...]) -> list[Expression]:
 class Lowering:
     """Lowers steps one after another."""
 
-    def __init__(self, names: Names, dialect: Dialect) -> None:
+    def __init__(
+        self, names: Names, dialect: Dialect, own: Mapping[str, Definition] | None = None
+    ) -> None:
+        self._own = own or {}
         self.exact = True
         """Whether e to a power is computed by the model's own operations."""
         self._names = names
@@ -159,11 +165,7 @@ class Lowering:
         if isinstance(node, Value):
             return self._lower_value(node.key)
         if isinstance(node, Choice):
-            branches = [
-                (self._lower_condition(condition), self.lower(value))
-                for condition, value in node.branches
-            ]
-            return Choice(tuple(branches), self.lower(node.otherwise))
+            return cast("Expression", rebuild(node, self.lower))
         return self._lower_call(node) if isinstance(node, Call) else node
 
     def _lower_value(self, key: Key) -> Expression:
@@ -174,18 +176,13 @@ class Lowering:
         self._base = before
         return lowered
 
-    def _lower_condition(self, node: Condition) -> Condition:
-        if isinstance(node, Compare):
-            return Compare(node.sign, self.lower(node.left), self.lower(node.right))
-        if isinstance(node, AllOf | AnyOf):
-            return type(node)(tuple(self._lower_condition(part) for part in node.parts))
-        return node
-
     def _lower_call(self, node: Call) -> Expression:
         if node.name == "bounded":
             part = self.lower(node.arguments[0])
             large = self._magnitudes.measure(node.arguments[0]).ceiling > MAX_UNBOUNDED
             return bound(part, MAX_UNBOUNDED) if large else part
+        if node.name in self._own:
+            return self._inline(self._own[node.name], node.arguments)
         if node.name in DEFINITIONS:
             argument = self.lower(node.arguments[0])
             return self._define(node.name, argument)
@@ -193,6 +190,19 @@ class Lowering:
             return self._multiply(node)
         parts = tuple(self.lower(part) for part in node.arguments)
         return self._fold(node.name, parts) if len(parts) > _MAX_PARTS else Call(node.name, parts)
+
+    def _inline(self, one: Definition, arguments: tuple[Expression, ...]) -> Expression:
+        """Put a formula of a model's own in place."""
+        known = {
+            name: self._name(self.lower(argument), "z")
+            for name, argument in zip(one.arguments, arguments, strict=True)
+        }
+        for line, expression in one.lines:
+            kept = self._name(self.lower(substitute(expression, known)), line)
+            if isinstance(kept, Parameter):
+                self._magnitudes.learn_name(kept.name, _MAX_REACH)
+            known[line] = kept
+        return self.lower(substitute(one.result, known))
 
     def _fold(self, name: str, parts: tuple[Expression, ...]) -> Expression:
         """Take a few parts at a time, in their order."""
@@ -256,7 +266,7 @@ class Lowering:
 
     def _define(self, name: str, argument: Expression) -> Expression:
         """Replace a function by its definition."""
-        if not self.exact:
+        if not self.exact and name not in ("log", "sin", "cos"):
             return self._approximate(name, argument)
         x = self._name(argument, "z")
         known: dict[str, Expression] = {"x": x}
@@ -274,13 +284,7 @@ class Lowering:
             parts = tuple(self._substitute(part, known) for part in node.arguments)
             defined = node.name in DEFINITIONS
             return self._define(node.name, parts[0]) if defined else Call(node.name, parts)
-        if isinstance(node, Choice):
-            branches = [
-                (_rename(condition, known), self._substitute(value, known))
-                for condition, value in node.branches
-            ]
-            return Choice(tuple(branches), self._substitute(node.otherwise, known))
-        return node
+        return cast("Expression", rebuild(node, lambda part: self._substitute(part, known)))
 
     def _clamp(self, x: Expression) -> Expression:
         """Keep an exponent within what e can be raised to."""
@@ -305,13 +309,6 @@ class Lowering:
             ((Compare(">", z, ZERO), call("*", Number(1.05070098735548049342), z)),),
             call("*", Number(1.75809934084737685994), under),
         )
-
-
-def _rename(node: Condition, known: dict[str, Expression]) -> Condition:
-    """Replace the names in the comparison of a definition."""
-    if isinstance(node, Compare) and isinstance(node.left, Parameter):
-        return Compare(node.sign, known[node.left.name], node.right)
-    return node
 
 
 def _find_vanishing(name: str, constant: float) -> float:

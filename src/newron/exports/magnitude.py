@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from newron.exports.expression import (
+from newron.expressions.tree import (
     Call,
     Choice,
     Expression,
     Key,
     Lookup,
     Number,
+    Parameter,
     Value,
 )
 from newron.model.network import LARGEST_INPUT
@@ -43,6 +44,9 @@ _RANGES = {
     "exp": _EXP,
     "sigmoid": Magnitude(1.5e-308, 1.0),
     "tanh": Magnitude(5e-17, 1.0),
+    "log": Magnitude(1e-17, 710.0),
+    "sin": Magnitude(1e-17, 1.0),
+    "cos": Magnitude(1e-17, 1.0),
     "selu": Magnitude(SMALLEST, 1.1e100),
 }
 
@@ -52,10 +56,15 @@ class Magnitudes:
 
     def __init__(self) -> None:
         self._known: dict[Key, Magnitude] = {}
+        self._named: dict[str, Magnitude] = {}
 
     def learn(self, key: Key, expression: Expression) -> None:
         """Keep the magnitude of a step."""
         self._known[key] = self.measure(expression)
+
+    def learn_name(self, name: str, ceiling: float) -> None:
+        """Keep how large the value of a line can be."""
+        self._named[name] = Magnitude(SMALLEST, ceiling)
 
     def measure(self, node: Expression) -> Magnitude:
         """Return the magnitude of an expression."""
@@ -65,6 +74,8 @@ class Magnitudes:
             return _cover([*node.values, node.otherwise])
         if isinstance(node, Value):
             return self._known.get(node.key, _ANY)
+        if isinstance(node, Parameter):
+            return self._named.get(node.name, _ANY)
         if isinstance(node, Choice):
             return _join(
                 [self.measure(part) for _, part in node.branches] + [self.measure(node.otherwise)]
@@ -75,6 +86,8 @@ class Magnitudes:
         if node.name in _RANGES:
             return _RANGES[node.name]
         parts = [self.measure(part) for part in node.arguments]
+        if node.name == "sqrt":
+            return Magnitude(1e-162, max(parts[0].ceiling, 1.0))
         if node.name == "bounded":
             return Magnitude(parts[0].floor, min(parts[0].ceiling, 1e100))
         if node.name in ("+", "-"):

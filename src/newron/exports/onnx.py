@@ -7,7 +7,7 @@ exact and scores have the same bits. Each column is an input of shape (rows, 1).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 
 from newron._version import __version__
 from newron.errors import InputError
-from newron.exports.definitions import DEFINITIONS, Definition, collect_definitions
-from newron.exports.expression import (
+from newron.exports.program import Program
+from newron.exports.rule_program import RuleProgram
+from newron.exports.text import Names, has_text, label_text
+from newron.expressions.definitions import DEFINITIONS, Definition
+from newron.expressions.tree import (
     AllOf,
+    AnyOf,
     Call,
     Choice,
     Compare,
@@ -34,9 +38,6 @@ from newron.exports.expression import (
     Value,
     walk,
 )
-from newron.exports.program import Program
-from newron.exports.rule_program import RuleProgram
-from newron.exports.text import Names, has_text, label_text
 from newron.model.network import LARGEST_INPUT
 from newron.model.output import Classes
 from newron.model.schema import Column, Label
@@ -49,7 +50,7 @@ _DOMAIN = "newron"
 
 _OPERATIONS = {
     "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "negate": "Neg", "abs": "Abs",
-    "min": "Min", "max": "Max",
+    "min": "Min", "max": "Max", "sqrt": "Sqrt",
 }  # fmt: skip
 _SIGNS = {
     "<": "Less", "<=": "LessOrEqual", ">": "Greater", ">=": "GreaterOrEqual", "==": "Equal",
@@ -63,11 +64,11 @@ def print_onnx(program: Program, name: str, rules: RuleProgram | None = None) ->
     _check_names(program)
     graph = _Graph(onnx, program)
     outputs = graph.make_outputs(rules)
-    functions = collect_definitions(program.expressions)
+    functions = program.definitions
     helper = onnx.helper
     made = helper.make_model(
         helper.make_graph(graph.nodes, "newron", graph.inputs, outputs),
-        functions=[_define(onnx, one) for one in functions],
+        functions=[_define(onnx, one, program.own) for one in functions],
         opset_imports=[
             helper.make_opsetid("", _OPSET),
             helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
@@ -112,8 +113,9 @@ def _is_text(label: Label) -> bool:
 class _Nodes(ABC):
     """Makes the nodes of a graph or of a function in it; values go by their names."""
 
-    def __init__(self, onnx: Any, taken: Sequence[str] = ()) -> None:
+    def __init__(self, onnx: Any, own: Collection[str], taken: Sequence[str] = ()) -> None:
         self.onnx = onnx
+        self._defined = {*DEFINITIONS, *own}
         self.nodes: list[Any] = []
         self._names = Names(taken)
         self._constants: dict[tuple[str, bytes, tuple[int, ...]], str] = {}
@@ -165,8 +167,8 @@ class _Nodes(ABC):
 
     def _print_call(self, node: Call) -> str:
         parts = [self.print(part) for part in node.arguments]
-        if node.name in DEFINITIONS:
-            return self.apply(node.name, parts[0], self.find_powers(), domain=_DOMAIN)
+        if node.name in self._defined:
+            return self.apply(node.name, *parts, self.find_powers(), domain=_DOMAIN)
         if node.name == "ldexp":
             return self._scale(*parts)
         if node.name == "+":  # one by one: a sum of many has no order in ONNX
@@ -189,16 +191,22 @@ class _Nodes(ABC):
 
     def print_condition(self, node: Condition) -> str:
         """Return the name of a condition."""
+        if isinstance(node, AllOf | AnyOf):
+            kind, start = ("And", True) if isinstance(node, AllOf) else ("Or", False)
+            total = self.hold(np.array([start]))
+            for part in node.parts:
+                total = self.apply(kind, total, self.print_condition(part))
+            return total
         assert isinstance(node, Compare)  # noqa: S101 - definitions have no other
         return self.apply(_SIGNS[node.sign], self.print(node.left), self.print(node.right))
 
 
 class _Function(_Nodes):
-    """The nodes of a defined function of x."""
+    """The nodes of a defined function."""
 
-    def __init__(self, onnx: Any) -> None:
-        super().__init__(onnx, ("x", "powers"))
-        self._known = {"x": "x"}
+    def __init__(self, onnx: Any, own: Collection[str], arguments: Sequence[str]) -> None:
+        super().__init__(onnx, own, (*arguments, "powers"))
+        self._known = {name: name for name in arguments}
 
     def learn(self, name: str, value: str) -> None:
         """Take in a line of the definition."""
@@ -212,16 +220,22 @@ class _Function(_Nodes):
         return "powers"
 
 
-def _define(onnx: Any, one: Definition) -> Any:
+def _define(onnx: Any, one: Definition, own: Collection[str]) -> Any:
     """Return a definition as a function of the model."""
-    body = _Function(onnx)
+    body = _Function(onnx, own, one.arguments)
     for name, line in one.lines:
         body.learn(name, body.print(line))
     body.apply("Identity", body.print(one.result), name="y")
     imports = [onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid(_DOMAIN, 1)]
     result = body.nodes[-1].output[0]
     return onnx.helper.make_function(
-        _DOMAIN, one.name, ["x", "powers"], [result], body.nodes, imports, doc_string=one.about
+        _DOMAIN,
+        one.name,
+        [*one.arguments, "powers"],
+        [result],
+        body.nodes,
+        imports,
+        doc_string=one.about,
     )
 
 
@@ -231,7 +245,7 @@ class _Graph(_Nodes):
     def __init__(self, onnx: Any, program: Program) -> None:
         self._program = program
         self._columns = program.model.schema.columns
-        super().__init__(onnx, program.model.schema.names)
+        super().__init__(onnx, program.own, program.model.schema.names)
         self.inputs = [
             onnx.helper.make_tensor_value_info(c.name, self._find_type(c), ["rows", 1])
             for c in self._columns
@@ -303,8 +317,6 @@ class _Graph(_Nodes):
 
     def print_condition(self, node: Condition) -> str:
         """Return the name of a condition, also of one that asks columns."""
-        if isinstance(node, Compare):
-            return super().print_condition(node)
         if isinstance(node, IsMissing):
             labels = self._columns[node.column].categories
             if labels is None:
@@ -314,11 +326,7 @@ class _Graph(_Nodes):
             return self._print_members(node.column, node.categories)
         if isinstance(node, Some):
             return self._print_some(node)
-        kind, start = ("And", True) if isinstance(node, AllOf) else ("Or", False)
-        total = self.hold(np.array([start]))
-        for part in node.parts:
-            total = self.apply(kind, total, self.print_condition(part))
-        return total
+        return super().print_condition(node)
 
     def _print_members(self, i: int, categories: Sequence[int]) -> str:
         n = len(self._columns[i].categories or ()) + 1

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-from newron.exports.definitions import activate, make_function
-from newron.exports.expression import (
+from newron.exports.functions import activate, list_definitions, make_function
+from newron.expressions.definitions import Definition, collect_definitions
+from newron.expressions.tree import (
     ONE,
     ZERO,
     AnyOf,
@@ -73,6 +75,16 @@ class Program:
     """One for each class; none for regression."""
     choice: Expression | None
     """The number of the class, from 0 on; None for regression."""
+
+    @cached_property
+    def own(self) -> dict[str, Definition]:
+        """The formulas of the model's own functions, by name."""
+        return list_definitions(self.model.layers)
+
+    @property
+    def definitions(self) -> list[Definition]:
+        """The definitions that are used, each after those it uses itself."""
+        return collect_definitions(self.expressions, self.own)
 
     @property
     def scores(self) -> tuple[Step, ...]:
@@ -180,7 +192,7 @@ class _LayerReader:
         if len(layer.levels[e]):
             return Lookup(source, tuple(layer.levels[e].tolist()), missing)
         x = Value(Key("rank", 0, source)) if layer.rank_flags[e] else self.signals[source]
-        h = make_function(layer.processing, x, layer.w[e].tolist(), b)
+        h = make_function(layer, e, x, b)
         return _handle_missing(source, h, missing) if source < len(self.model.schema) else h
 
     def _aggregate(self, layer: Layer, j: int, products: list[Step]) -> Expression:

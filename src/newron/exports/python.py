@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from newron.exports.expression import Condition, Expression, Lookup
 from newron.exports.infix import COMPARE, Printed
 from newron.exports.program import Program
 from newron.exports.rule_program import RuleProgram
 from newron.exports.source import ModuleWriter
+from newron.expressions.tree import Condition, Expression, Lookup
 
 __all__ = ["print_python"]
 
@@ -24,6 +24,7 @@ class _Python(ModuleWriter):
     fold = "\n        "
     array, ranks, top_array = "{name} = [0.0] * {size}", "rank = {}", "share = [0.0]"
     otherwise, no_decision, deciding = "True", "None", "holds.index(True)"
+    functions = {"sqrt": "math.sqrt"}  # noqa: RUF012
     results = (
         '"inputs": tell(x)',
         '"functions": functions',

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from newron.errors import ModelError
-from newron.exports.expression import (
+from newron.expressions.tree import (
     AllOf,
     AnyOf,
     Compare,

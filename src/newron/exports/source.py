@@ -14,12 +14,12 @@ from string import Template
 from typing import Any
 
 from newron._version import __version__
-from newron.exports.definitions import Definition, collect_definitions
-from newron.exports.expression import Condition, Expression, Step
 from newron.exports.infix import Infix
 from newron.exports.program import Program
 from newron.exports.rule_program import RuleProgram
 from newron.exports.text import quote_note
+from newron.expressions.definitions import Definition
+from newron.expressions.tree import Condition, Expression, Step
 from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.model.schema import Column
@@ -78,9 +78,12 @@ class SourceWriter(Infix):
 
     # ---- sections ----
 
+    argument_separator = ", "
+    """What stands between the arguments of a definition."""
+
     def _write_definitions(self) -> list[str]:
         """Write the functions that the program uses."""
-        return list(map(self._write_definition, collect_definitions(self._program.expressions)))
+        return list(map(self._write_definition, self._program.definitions))
 
     def _write_definition(self, one: Definition) -> str:
         lines = [
@@ -89,7 +92,12 @@ class SourceWriter(Infix):
         ]
         result = self._write(one.result)
         return self._fill(
-            "definition", name=one.name, about=one.about, lines="".join(lines), result=result
+            "definition",
+            name=one.name,
+            arguments=self.argument_separator.join(one.arguments),
+            about=one.about,
+            lines="".join(lines),
+            result=result,
         )
 
     def _write_decision(self) -> list[str]:
@@ -250,7 +258,7 @@ def _describe_column(column: Column) -> dict[str, Any]:
 def _describe_layer(layer: Layer, names: Sequence[str]) -> dict[str, Any]:
     """Describe a layer; a source is the number of a column, or of a neuron after all columns."""
     return {
-        "processing": layer.processing,
+        "processing": f"{layer.processing}",
         "aggregation": layer.aggregation,
         "activation": layer.activation,
         "neurons": [

@@ -11,7 +11,20 @@ from collections.abc import Sequence
 from newron.errors import InputError
 from newron.exports.clause import Clauses, Node, open_sqlglot
 from newron.exports.dialects import Dialect, find_dialect
-from newron.exports.expression import (
+from newron.exports.lowering import Lowering, lower_program
+from newron.exports.program import Program
+from newron.exports.query import Part, Query, Selected
+from newron.exports.rule_program import RuleProgram
+from newron.exports.source import write_head
+from newron.exports.text import (
+    Names,
+    has_text,
+    label_text,
+    quote_line,
+    quote_note,
+    simplify,
+)
+from newron.expressions.tree import (
     ONE,
     ZERO,
     AllOf,
@@ -29,19 +42,6 @@ from newron.exports.expression import (
     Some,
     list_parts,
     maximum,
-)
-from newron.exports.lowering import Lowering, lower_program
-from newron.exports.program import Program
-from newron.exports.query import Part, Query, Selected
-from newron.exports.rule_program import RuleProgram
-from newron.exports.source import write_head
-from newron.exports.text import (
-    Names,
-    has_text,
-    label_text,
-    quote_line,
-    quote_note,
-    simplify,
 )
 from newron.model.output import Classes
 from newron.rules.body import find_denominator

@@ -352,7 +352,7 @@ def _name_outputs(model: Model) -> list[str]:
 
 def make_title(model: Model) -> str:
     """Return in a line what network this is."""
-    kinds = " and ".join(dict.fromkeys(layer.processing for layer in model.layers))
+    kinds = " and ".join(dict.fromkeys(str(layer.processing) for layer in model.layers))
     kinds = kinds.replace("heaviside", "Heaviside").replace("tanh_prod", "tanh-prod")
     widths = [layer.n_neurons for layer in model.layers[:-1]]
     shape = f"hidden neurons {widths}" if widths else "no hidden layer"

@@ -8,11 +8,9 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Targets
 from newron.model.processing import (
-    OneFactor,
     Processing,
     get_processing,
     processing_names,
-    register,
 )
 from newron.model.schema import Column, RankScale, Schema
 
@@ -21,7 +19,6 @@ __all__ = [
     "Column",
     "Layer",
     "Model",
-    "OneFactor",
     "Processing",
     "RankScale",
     "Schema",
@@ -29,5 +26,4 @@ __all__ = [
     "get_processing",
     "load",
     "processing_names",
-    "register",
 ]

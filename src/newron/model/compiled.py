@@ -1,11 +1,13 @@
 """The compiled path of prediction: hands a model's arrays to the core."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
 from newron.model.network import Layer, rank_edges
+from newron.model.processing import Processing, get_processing
 from newron.model.schema import Schema
 
 __all__ = ["make_evaluator"]
@@ -18,8 +20,6 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
     except ImportError:
         return None
     names = _core.function_names()
-    if any(layer.processing not in names for layer in layers):
-        return None  # a function that only Python knows
     evaluator = _core.Evaluator()
     channel_of = _add_channels(evaluator, schema, layers)
     n_inputs, n_channels = len(schema), len(channel_of)
@@ -29,7 +29,7 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
             for s, r in zip(layer.source, layer.rank_flags, strict=True)
         ]
         evaluator.add_layer(
-            names.index(layer.processing),
+            _find_kernel(names, layer.processing),
             list(AGGREGATIONS).index(layer.aggregation),
             list(ACTIVATIONS).index(layer.activation),
             layer.n_factors,
@@ -44,8 +44,19 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
             np.cumsum([0, *(len(values) for values in layer.levels)]).astype(np.int32),
             np.concatenate([np.zeros(0), *layer.levels]),
         )
+        if layer.processing not in names:
+            function = get_processing(layer.processing).with_factors(layer.n_factors)
+            code, constants, n_registers = function.tape.code
+            sizes = len(function.arguments), n_registers
+            further = np.array(layer.further).ravel()
+            evaluator.set_code(code, constants, *sizes, function.reach, further)
     evaluator.seal()
     return evaluator
+
+
+def _find_kernel(names: Sequence[str], processing: str | Processing) -> int:
+    """Return the number of a kernel: that of formulas where there is none of the name."""
+    return names.index(processing if processing in names else "formula")
 
 
 def _add_channels(

@@ -33,7 +33,7 @@ VERBS = {
 def summarize(model: Model) -> str:
     """Describe a model in one line."""
     widths = "-".join(str(n) for n in [len(model.schema), *(x.n_neurons for x in model.layers)])
-    kinds = list(dict.fromkeys(layer.processing for layer in model.layers))
+    kinds = list(dict.fromkeys(str(layer.processing) for layer in model.layers))
     if isinstance(model.output, Classes):
         what = "classes " + _list_some([repr(label) for label in model.output.labels])
     else:

@@ -17,18 +17,19 @@ import numpy as np
 
 from newron._files import write_whole
 from newron._version import __version__
-from newron.errors import ModelError, ModelFileError
+from newron.errors import DefinitionError, ModelError, ModelFileError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label, Output, Targets
-from newron.model.processing import get_processing
+from newron.model.processing import Processing, get_processing, processing_names
 from newron.model.schema import Column, RankScale, Schema
 
 __all__ = ["from_dict", "load", "save", "to_dict", "to_text"]
 
 FORMAT, VERSION = "newron model", 1
 _WIDTH = 100
+_MOST_DEFINITIONS = 100
 
 Json = dict[str, Any]
 
@@ -43,13 +44,21 @@ def to_dict(model: Model) -> Json:
     for number, layer in enumerate(model.layers, 1):
         layers.append(_layer_to_dict(layer, names, len(model.schema)))
         names += [f"{number}.{j}" for j in range(1, layer.n_neurons + 1)]
+    own = _list_definitions(model)
     return {
         "format": FORMAT,
         "version": VERSION,
+        **({"definitions": {name: own[name].to_dict() for name in own}} if own else {}),
         "inputs": [_column_to_dict(column) for column in model.schema.columns],
         "layers": layers,
         "output": _output_to_dict(model.output),
     }
+
+
+def _list_definitions(model: Model) -> dict[str, Processing]:
+    """Return the functions of a model that newron does not come with."""
+    own = [layer.processing for layer in model.layers if isinstance(layer.processing, Processing)]
+    return {function.name: function for function in own}
 
 
 def _column_to_dict(column: Column) -> Json:
@@ -82,7 +91,7 @@ def _layer_to_dict(layer: Layer, names: list[str], n_inputs: int) -> Json:
         ]
         neurons.append(neuron)
     return {
-        "processing": layer.processing,
+        "processing": f"{layer.processing}",
         "aggregation": layer.aggregation,
         "activation": layer.activation,
         "neurons": neurons,
@@ -100,6 +109,8 @@ def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> 
     else:
         out["w"] = layer.w[e].tolist() if many else float(layer.w[e, 0])
         out["b"] = layer.b[e].tolist() if many else float(layer.b[e, 0])
+        if layer.further.shape[1]:
+            out["parameters"] = layer.further[e].tolist()
     if source < n_inputs and layer.gap_values[e] != 0.0:
         out["missing"] = float(layer.gap_values[e])
     if layer.alpha is not None:
@@ -226,18 +237,32 @@ def from_dict(document: Any) -> Model:
             f"expected version {VERSION}, got {version}: "
             + ("update newron" if version > VERSION else "this version was never written")
         )
-    known = {"format", "version", "made by", "inputs", "layers", "output"}
-    _check_keys(document, known, known - {"made by"}, "the model")
+    known = {"format", "version", "made by", "definitions", "inputs", "layers", "output"}
+    _check_keys(document, known, known - {"made by", "definitions"}, "the model")
+    own = _definitions_from(document.get("definitions", {}))
     columns = [_column_from(item) for item in _list(document["inputs"], "inputs")]
     schema = Schema(tuple(columns))
     signals = {("input", name): i for i, name in enumerate(schema.names)}
     layers = []
     for number, item in enumerate(_list(document["layers"], "layers"), 1):
-        layer = _layer_from(item, f"layer {number}", signals)
+        layer = _layer_from(item, f"layer {number}", signals, own)
         for j in range(layer.n_neurons):
             signals["neuron", f"{number}.{j + 1}"] = len(signals)
         layers.append(layer)
     return Model(schema, layers, _output_from(document["output"]))
+
+
+def _definitions_from(item: Any) -> dict[str, Processing]:
+    if not isinstance(item, dict) or len(item) > _MOST_DEFINITIONS:
+        raise ModelFileError(
+            f"definitions: expected an object of at most {_MOST_DEFINITIONS} functions"
+        )
+    for name in sorted(item.keys() & set(processing_names())):
+        raise ModelFileError(f"definitions: expected a name of its own, got {name}")
+    try:
+        return {name: Processing.from_dict(name, data) for name, data in item.items()}
+    except DefinitionError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def _column_from(item: Any) -> Column:
@@ -277,10 +302,16 @@ def _column_from(item: Any) -> Column:
     return Column(name, low, high, values, scale, gaps=gaps, unit=unit, required=required)
 
 
-def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> Layer:
+def _layer_from(
+    item: Any,
+    where: str,
+    signals: dict[tuple[str, str], int],
+    own: dict[str, Processing],
+) -> Layer:
     known = {"processing", "aggregation", "activation", "neurons"}
     _check_keys(item, known, known, where)
-    function = get_processing(item["processing"])
+    name = item["processing"]
+    function = get_processing(own.get(name, name) if isinstance(name, str) else name)
     rows: list[Json] = []
     target: list[int] = []
     centres: list[float | None] = []
@@ -296,12 +327,17 @@ def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> L
     for row in rows:
         if len(row["levels"]):  # categories have levels in place of w and b
             row["w"] = row["b"] = (0.0,) * n_factors
+            row["parameters"] = tuple(start for _, start in function.parameters)
     if n_factors < 1:
         raise ModelFileError(f"{where}: expected at least one w and b in every function")
     if any(len(row[key]) != n_factors for row in rows for key in ("w", "b")):
         raise ModelFileError(f"{where}: expected as many w and b in every function")
+    if any(len(row["parameters"]) != len(function.parameters) for row in rows):
+        raise ModelFileError(f"{where}: expected {len(function.parameters)} further parameters")
+    if name in own and n_factors != len(function.factors):
+        raise ModelFileError(f"{where}: expected {len(function.factors)} factors, got {n_factors}")
     return Layer(
-        item["processing"],
+        function if name in own else name,
         item["aggregation"],
         item["activation"],
         len(neurons),
@@ -314,6 +350,7 @@ def _layer_from(item: Any, where: str, signals: dict[tuple[str, str], int]) -> L
         _all_or_none(centres, f"{where}: centre"),
         np.array([row["missing"] for row in rows], np.float64),
         [row["levels"] for row in rows],
+        np.array([row["parameters"] for row in rows]).reshape(len(rows), len(function.parameters)),
     )
 
 
@@ -324,7 +361,7 @@ def _count_factors(rows: list[Json]) -> int:
 def _function_from(
     item: Any, where: str, many: bool, signals: dict[tuple[str, str], int]
 ) -> dict[str, Any]:
-    known = {"input", "neuron", "scale", "w", "b", "alpha", "missing", "levels"}
+    known = {"input", "neuron", "scale", "w", "b", "alpha", "missing", "levels", "parameters"}
     _check_keys(item, known, set(), where)
     if "levels" in item:
         _check_keys(item, {"input", "levels", "missing", "alpha"}, {"input"}, where)
@@ -344,6 +381,7 @@ def _function_from(
         "rank": item.get("scale") == "rank",
         "w": read(item["w"], f"w in {where}") if "w" in item else (),
         "b": read(item["b"], f"b in {where}") if "b" in item else (),
+        "parameters": _numbers(item.get("parameters", []), f"parameters in {where}"),
         "missing": _number(item.get("missing", 0.0), f"missing in {where}"),
         "levels": np.array(_numbers(item.get("levels", []), f"levels in {where}")),
         "alpha": _number(item["alpha"], f"alpha in {where}") if "alpha" in item else None,

@@ -27,6 +27,8 @@ from newron.model.aggregation import (
 from newron.model.arithmetic import Floats
 from newron.model.processing import Processing, get_processing
 from newron.model.schema import Schema
+from newron.neurons.builtin import PROCESSING
+from newron.neurons.processing import MAX_PARAMETER
 from newron.tables.field import LARGEST_INPUT
 
 __all__ = ["LARGEST_INPUT", "Layer", "evaluate", "rank_edges", "within_limits"]
@@ -47,8 +49,10 @@ class Layer:
 
     Parameters
     ----------
-    processing, aggregation, activation : str
-        h, G and f.
+    processing : str or Processing
+        h by its name, or one of your own (:func:`newron.neurons.processing`).
+    aggregation, activation : str
+        G and f.
     n_neurons : int
     target, source : int arrays of shape (n_functions,)
         The neuron that a function belongs to (not decreasing), and the signal
@@ -65,6 +69,8 @@ class Layer:
     levels : sequence of float arrays, optional
         For each function that reads categories, h of each of them; empty for
         functions of numbers.
+    parameters : float array of shape (n_functions, n_parameters), optional
+        Further parameters of functions of your own; their starts by default.
 
     Examples
     --------
@@ -75,7 +81,7 @@ class Layer:
     (1, [3.0])
     """
 
-    processing: str
+    processing: str | Processing
     aggregation: str
     activation: str
     n_neurons: int
@@ -88,10 +94,11 @@ class Layer:
     centre: Floats | None = None
     missing: Floats | None = None
     levels: Sequence[Floats] = ()
+    parameters: Floats | None = None
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check that they fit together."""
-        get_processing(self.processing)
+        function = get_processing(self.processing)
         check_aggregation(self.aggregation)
         check_activation(self.activation)
         self._freeze("target", np.int32)
@@ -108,6 +115,14 @@ class Layer:
         self._freeze("missing", np.float64)
         levels = self.levels if len(self.levels) else [()] * len(self.target)
         object.__setattr__(self, "levels", tuple(_freeze(values) for values in levels))
+        if isinstance(self.processing, Processing) and self.w.ndim == 2:
+            own = function.with_factors(self.w.shape[1])
+            built_in = PROCESSING.get(function.name) is function
+            object.__setattr__(self, "processing", function.name if built_in else own)
+        if self.parameters is None or not function.parameters:
+            starts = [start for _, start in function.parameters]
+            object.__setattr__(self, "parameters", np.tile(starts, (len(self.target), 1)))
+        self._freeze("parameters", np.float64)
         self._check()
 
     def _freeze(self, name: str, dtype: Any) -> None:
@@ -147,6 +162,12 @@ class Layer:
             raise ModelError(f"target must name neurons 0 to {self.n_neurons - 1}")
         if np.any(np.diff(self.target) < 0):
             raise ModelError("the functions of a layer must lie neuron by neuron")
+        wanted = (n, len(functions.parameters))
+        if self.further.shape != wanted or not np.all(np.abs(self.further) <= MAX_PARAMETER):
+            raise ModelError(
+                f"{self.processing}: expected parameters of shape {wanted}, within "
+                f"±{MAX_PARAMETER:g}, got shape {self.further.shape}"
+            )
         for name in ("w", "b", "alpha", "centre"):
             values = getattr(self, name)
             # Written so that NaN fails as well.
@@ -175,6 +196,34 @@ class Layer:
         """``missing``, which is never None once the layer is made."""
         assert self.missing is not None  # noqa: S101 - set in __post_init__
         return self.missing
+
+    @property
+    def further(self) -> Floats:
+        """``parameters``, which is never None once the layer is made."""
+        assert self.parameters is not None  # noqa: S101 - set in __post_init__
+        return self.parameters
+
+    def process(
+        self, x: Floats, b: Floats, edges: NDArray[np.integer[Any]] | slice | None = None
+    ) -> Floats:
+        """Return h(x) of some functions, by default of all.
+
+        Parameters
+        ----------
+        x : array of shape (n_rows, n_functions)
+            What they read; missing values and categories are not looked at.
+        b : array of shape (n_functions, n_factors)
+            Positions of these functions, on the scale of x.
+        edges : array of int, or slice, optional
+            Which functions.
+
+        Returns
+        -------
+        array of shape (n_rows, n_functions)
+        """
+        chosen = slice(None) if edges is None else edges
+        function = get_processing(self.processing)
+        return function.value(x, self.w[chosen], b, self.further[chosen])
 
     @property
     def n_factors(self) -> int:
@@ -332,7 +381,6 @@ def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats
     empty = 1.0 if layer.aggregation == "product" else 0.0
     out = np.full((len(signals), layer.n_neurons), empty)
     b = rank_edges(layer, schema)
-    function = get_processing(layer.processing)
     for p, edges in enumerate(layer.positions):
         here = np.flatnonzero(edges >= 0)
         e = edges[here]
@@ -340,7 +388,7 @@ def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats
         if layer.rank_flags[e].any():
             on_rank = np.flatnonzero(layer.rank_flags[e])
             x[:, on_rank] = ranks[:, layer.source[e[on_rank]]]
-        part = _place_points(layer, e, len(schema), x, function.value(x, layer.w[e], b[e]))
+        part = _place_points(layer, e, len(schema), x, layer.process(x, b[e], e))
         if layer.alpha is not None:
             part = part * layer.alpha[e]
         out[:, here] = part if p == 0 else combine(layer.aggregation, out[:, here], part)

@@ -164,6 +164,7 @@ def _take_edges(last: Layer, edges: Floats, target: Floats, n_neurons: int) -> L
         w=last.w[edges],
         b=last.b[edges],
         rank=last.rank_flags[edges],
+        parameters=last.further[edges],
         alpha=alpha[edges],
         centre=None,
         missing=last.gap_values[edges],

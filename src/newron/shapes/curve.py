@@ -30,11 +30,11 @@ def trace_function(schema: Schema, layer: Layer, e: int, x: Floats) -> Floats:
     Positions are in the column's units, also where the function reads ranks.
     """
     scale = _find_scale(schema, layer, e)
-    w, b = layer.w[e : e + 1], layer.b[e : e + 1]
+    b = layer.b[e : e + 1]
     if scale is not None:
         x, b = scale.rank(x), scale.rank(b)
     with np.errstate(over="ignore", invalid="ignore"):
-        return get_processing(layer.processing).value(x[:, None], w, b)[:, 0]
+        return layer.process(x[:, None], b, slice(e, e + 1))[:, 0]
 
 
 def _find_scale(schema: Schema, layer: Layer, e: int) -> RankScale | None:

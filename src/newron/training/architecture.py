@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError, ModelError
 from newron.model.aggregation import check_activation, check_aggregation
-from newron.model.processing import get_processing, processing_names
+from newron.model.processing import Processing, get_processing, processing_names
 
 __all__ = ["PRESETS", "Architecture", "LayerPlan", "plan_architecture"]
 
@@ -20,13 +20,18 @@ __all__ = ["PRESETS", "Architecture", "LayerPlan", "plan_architecture"]
 class LayerPlan:
     """One layer to be trained: h, G, f, its width and its number of factors."""
 
-    processing: str
+    processing: str | Processing
     aggregation: str
     activation: str
     n_neurons: int
     n_factors: int = 1
     weighted: bool = False
     centred: bool = False
+
+    @property
+    def function(self) -> Processing:
+        """What the processing function is, with its factors."""
+        return get_processing(self.processing).with_factors(self.n_factors)
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ def plan_architecture(
     hidden: Sequence[int],
     n_outputs: int,
     *,
-    processing: str | Sequence[str] = "heaviside",
+    processing: str | Processing | Sequence[str | Processing] = "heaviside",
     aggregation: str | Sequence[str] = "sum",
     activation: str | Sequence[str] | None = None,
     n_factors: int = 2,
@@ -128,7 +133,13 @@ def plan_architecture(
 
 
 def _plan_layer(
-    processing: str, aggregation: str, activation: str, width: int, n_factors: int, *, last: bool
+    processing: str | Processing,
+    aggregation: str,
+    activation: str,
+    width: int,
+    n_factors: int,
+    *,
+    last: bool,
 ) -> LayerPlan:
     try:
         function = get_processing(processing)
@@ -137,17 +148,17 @@ def _plan_layer(
     except ModelError as error:
         raise InputError(str(error)) from None
     return LayerPlan(
-        processing,
+        function if processing_names().count(function.name) == 0 else function.name,
         aggregation,
         activation,
         int(width),
-        n_factors if function.many_factors else 1,
+        n_factors if function.function is not None else len(function.factors),
         weighted=last and not function.weighs,
         centred=last or function.weighs or activation != "identity",
     )
 
 
-def _weighs(name: str) -> bool:
+def _weighs(name: str | Processing) -> bool:
     try:
         return get_processing(name).weighs
     except ModelError as error:
@@ -157,13 +168,15 @@ def _weighs(name: str) -> bool:
 def _check_processing(names: Sequence[Any]) -> None:
     known = processing_names()
     for name in names:
-        if name not in known:
+        if not isinstance(name, Processing) and name not in known:
             listed = ", ".join([*known, "smooth"])
             raise ModelError(f"expected a processing function among {listed}, got {name!r}")
 
 
-def _spread(what: str, value: str | Sequence[str], n_layers: int, last: str | None) -> list[str]:
-    if isinstance(value, str):
+def _spread(
+    what: str, value: str | Processing | Sequence[Any], n_layers: int, last: str | None
+) -> list[Any]:
+    if isinstance(value, str | Processing):
         return [value] * (n_layers - 1) + [value if last is None else last]
     out = list(value)
     if len(out) != n_layers:

@@ -20,6 +20,7 @@ from newron.model.model import Model
 from newron.model.network import Layer, evaluate, rank_edges
 from newron.model.output import Classes, Output
 from newron.model.processing import Processing, get_processing
+from newron.neurons.processing import MAX_PARAMETER
 from newron.objectives import TargetScale, choose_objective
 from newron.rules.normal_form import normalise
 from newron.training.encoding import Channel, Encoding
@@ -68,7 +69,10 @@ def _decode_layer(places: LayerSlices, params: Params, encoding: Encoding, steps
     rank = np.zeros(places.n_edges, bool)
     missing = np.zeros(places.n_edges)
     levels = [np.zeros(0)] * places.n_edges
-    function = get_processing(plan.processing)
+    function = plan.function
+    further = params[places.parameters].astype(np.float64)
+    further = np.clip(further, -MAX_PARAMETER, MAX_PARAMETER)
+    further = further.reshape(places.n_edges, len(function.parameters))
     crisp = function.crisp
     # Source by source: the values of one column at a time are enough.
     for e in np.argsort(places.source, kind="stable"):
@@ -77,7 +81,9 @@ def _decode_layer(places: LayerSlices, params: Params, encoding: Encoding, steps
         if channel is not None:
             source[e] = channel.column
             if channel.n_points:
-                heights = _read_points(function, params[places.points[e]], w[e], b[e])
+                heights = _read_points(
+                    function, params[places.points[e]], w[e], b[e], further[e : e + 1]
+                )
                 levels[e] = heights[: channel.n_categories]
                 missing[e] = heights[-1] if channel.gaps else 0.0
             if channel.n_categories:
@@ -103,16 +109,20 @@ def _decode_layer(places: LayerSlices, params: Params, encoding: Encoding, steps
         params[places.centre].astype(np.float64) if plan.centred else None,
         missing,
         levels,
+        further,
     )
 
 
-def _read_points(function: Processing, places: Params, w: Floats, b: Floats) -> Floats:
+def _read_points(
+    function: Processing, places: Params, w: Floats, b: Floats, further: Floats
+) -> Floats:
     """Return h of each point."""
     if function.crisp:
         # In the core's precision, which decides on which side a place lies.
         z = np.float32(w[0]) * (places - np.float32(b[0]))
         return np.asarray((z >= 0.0) | (np.abs(z) < _TINY), np.float64)
-    return function.value(places.astype(np.float64)[:, None], w[None, :], b[None, :])[:, 0]
+    x = places.astype(np.float64)[:, None]
+    return function.value(x, w[None, :], b[None, :], further)[:, 0]
 
 
 class _Steps:
@@ -260,7 +270,7 @@ def _fill_layer(layer: Layer, model: Model, X: Floats, fraction: Floats) -> Laye
                 else scale.rank(X[:, source])
             )
             with np.errstate(over="ignore"):
-                heights = function.value(x[:, None], layer.w[e : e + 1], b[e : e + 1])[:, 0]
+                heights = layer.process(x[:, None], b[e : e + 1], slice(e, e + 1))[:, 0]
         mean = float(heights @ fraction)
         missing[e] = float(mean > 0.5 + 1e-9) if function.crisp else _round_mean(mean, heights)
     return layer.replace(missing=missing)
@@ -308,7 +318,16 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
         centre = None if layer.centre is None else round_to_digits(layer.centre, digits + 1)
         levels = [np.round(values, digits) for values in layer.levels]
         missing = np.round(layer.gap_values, digits)
-        yield layer.replace(w=w, b=b, alpha=alpha, centre=centre, missing=missing, levels=levels)
+        further = round_to_digits(layer.further, digits)
+        yield layer.replace(
+            w=w,
+            b=b,
+            alpha=alpha,
+            centre=centre,
+            missing=missing,
+            levels=levels,
+            parameters=further,
+        )
         ranges += functions.tolist()
 
 

@@ -487,7 +487,7 @@ def _list_values(
     many as before. A curve becomes its mean.
     """
     layer = layers[at]
-    own = layer.processing.encode() + name_function(layer, e)
+    own = f"{layer.processing}".encode() + name_function(layer, e)
     if not get_processing(layer.processing).crisp:
         if own not in memory.means:
             memory.means[own] = task.average(task.probe(layers[:at], layer, [e])[:, 0])
@@ -515,9 +515,8 @@ def _drop_neuron(task: Task, layers: Layers, at: int, j: int) -> Layers:
         typical = _find_typical(task, layers, at, signal)
     for number in range(len(layers) - 1, at, -1):
         reader = layers[number]
-        function = get_processing(reader.processing)
         for e in np.flatnonzero(reader.source == signal)[::-1].tolist():
-            h = function.value(np.array([[typical]]), reader.w[e : e + 1], reader.b[e : e + 1])
+            h = reader.process(np.array([[typical]]), reader.b[e : e + 1], slice(e, e + 1))
             layers = drop_function(layers, n_inputs, number, e, float(h[0, 0]))
     return layers
 

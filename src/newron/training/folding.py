@@ -187,7 +187,6 @@ def find_spans(schema: Schema, layers: Sequence[Layer]) -> list[Span]:
 
 
 def _find_span(layer: Layer, schema: Schema, low: Floats, high: Floats) -> Span:
-    function = get_processing(layer.processing)
     least, most = low[layer.source], high[layer.source]
     positions = np.concatenate(
         [least + (most - least) * _GRID[:, None], [most], np.clip(layer.b.T, least, most)]
@@ -196,7 +195,7 @@ def _find_span(layer: Layer, schema: Schema, low: Floats, high: Floats) -> Span:
         scale = schema.columns[layer.source[e]].rank_scale
         if scale is not None:
             positions[:, e] = scale.rank(positions[:, e])
-    heights = function.value(positions, layer.w, rank_edges(layer, schema))
+    heights = layer.process(positions, rank_edges(layer, schema))
     bottom, top = heights.min(axis=0), heights.max(axis=0)
     for e in np.flatnonzero(layer.source < len(schema)).tolist():
         column, levels = schema.columns[layer.source[e]], layer.levels[e]
@@ -205,7 +204,7 @@ def _find_span(layer: Layer, schema: Schema, low: Floats, high: Floats) -> Span:
         if column.gaps:
             gap = layer.gap_values[e]
             bottom[e], top[e] = min(bottom[e], gap), max(top[e], gap)
-    return Span(bottom, top, function.bounded)
+    return Span(bottom, top, get_processing(layer.processing).bounded)
 
 
 def _span_neurons(layer: Layer, span: Span) -> tuple[Floats, Floats]:
@@ -233,6 +232,7 @@ def pick_functions(layer: Layer, kept: NDArray[np.intp], **changes: Any) -> Laye
         "w": layer.w[kept],
         "b": layer.b[kept],
         "rank": layer.rank_flags[kept],
+        "parameters": layer.further[kept],
         "alpha": None if layer.alpha is None else layer.alpha[kept],
         "missing": layer.gap_values[kept],
         "levels": [layer.levels[e] for e in kept.tolist()],

@@ -4,7 +4,6 @@ import numpy as np
 
 from newron.model.aggregation import activate, combine_limits
 from newron.model.arithmetic import Floats
-from newron.model.processing import get_processing
 from newron.training.encoding import POINT
 from newron.training.wiring import LayerSlices, Params, Wiring
 
@@ -46,8 +45,10 @@ def _draw_layer(
     limit = np.sqrt(6.0 / (layer.n_edges / plan.n_neurons + plan.n_neurons))
     shape = (layer.n_edges, plan.n_factors)
     params[layer.w] = rng.uniform(-limit, limit, shape).ravel()
-    if not get_processing(plan.processing).weighs:
+    if not plan.function.weighs:
         params[layer.b] = rng.uniform(low[:, None], high[:, None], shape).ravel()
+    starts = [start for _, start in plan.function.parameters]
+    params[layer.parameters] = np.tile(starts, layer.n_edges)
     if plan.weighted:
         params[layer.alpha] = rng.uniform(-limit, limit, layer.n_edges)
 
@@ -57,8 +58,7 @@ def _limits(layer: LayerSlices, params: Floats, low: Floats, high: Floats) -> tu
     plan = layer.plan
     shape = (layer.n_edges, plan.n_factors)
     w, b = params[layer.w].reshape(shape), params[layer.b].reshape(shape)
-    function = get_processing(plan.processing)
-    least, greatest = function.limits(w, b, low[layer.source], high[layer.source])
+    least, greatest = plan.function.limits(w, b, low[layer.source], high[layer.source])
     target = layer.target
     ends = np.array(
         [

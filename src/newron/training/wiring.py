@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from newron import _core
 from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
-from newron.model.processing import get_processing
 from newron.training.architecture import Architecture, LayerPlan
 
 __all__ = ["Params", "Wiring"]
@@ -31,6 +30,7 @@ class LayerSlices:
     b: slice
     alpha: slice
     centre: slice
+    parameters: slice
     points: dict[int, slice]  # the places of an edge's points, for edges that have some
 
     @property
@@ -50,8 +50,8 @@ class Wiring:
     """An architecture on a number of input channels.
 
     The parameters lie flat, layer by layer: w, b, then alpha and centre where a
-    layer has them; last the places of points: ``n_points`` for each function that reads
-    a channel with categories or gaps.
+    layer has them, then further parameters; last the places of points: ``n_points`` for
+    each function that reads a channel with categories or gaps.
     """
 
     architecture: Architecture
@@ -73,10 +73,11 @@ class Wiring:
                 len(source) * plan.n_factors,
                 len(source) if plan.weighted else 0,
                 plan.n_neurons if plan.centred else 0,
+                len(source) * len(plan.function.parameters),
             ]
             ends = np.cumsum([at, *sizes]).tolist()
-            w, b, alpha, centre = (slice(a, b) for a, b in pairwise(ends))
-            out.append(LayerSlices(plan, source, w, b, alpha, centre, {}))
+            w, b, alpha, centre, more = (slice(first, last) for first, last in pairwise(ends))
+            out.append(LayerSlices(plan, source, w, b, alpha, centre, more, {}))
             at = ends[-1]
         for places in out:
             for e, channel in enumerate(places.source.tolist()):
@@ -90,7 +91,7 @@ class Wiring:
     def n_params(self) -> int:
         """How many parameters there are."""
         points = [s.stop - s.start for layer in self.layers for s in layer.points.values()]
-        return int(self.layers[-1].centre.stop + sum(points))
+        return int(self.layers[-1].parameters.stop + sum(points))
 
     def make_network(self) -> Any:
         """Return the network to the core."""
@@ -112,7 +113,7 @@ class Wiring:
                 signal += 1
             per_neuron = layer.n_edges // plan.n_neurons
             network.add_layer(
-                names.index(plan.processing),
+                names.index(plan.processing if plan.processing in names else "formula"),
                 list(AGGREGATIONS).index(plan.aggregation),
                 list(ACTIVATIONS).index(plan.activation),
                 plan.weighted,
@@ -122,13 +123,18 @@ class Wiring:
                 source,
                 np.arange(plan.n_neurons + 1, dtype=np.int32) * np.int32(per_neuron),
             )
+            if plan.processing not in names:
+                tape, reach = plan.function.training_tape, plan.function.reach
+                code, constants, n_registers = tape.code
+                sizes = len(tape.inputs), len(tape.outputs), n_registers
+                network.set_code(code, constants, *sizes, reach)
         return network
 
     def make_trainable(self) -> Params:
         """Return 1 for each parameter that is trained, 0 for each that stays."""
         mask = np.ones(self.n_params, np.float32)
         for layer in self.layers:
-            if get_processing(layer.plan.processing).weighs:
+            if layer.plan.function.weighs:
                 mask[layer.b] = 0.0
         return mask
 

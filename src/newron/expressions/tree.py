@@ -7,8 +7,9 @@ target: a comparison with a missing value is false, and the parts of a sum are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 __all__ = [
     "ONE",
@@ -39,6 +40,8 @@ __all__ = [
     "minimum",
     "multiply",
     "negate",
+    "rebuild",
+    "substitute",
     "subtract",
     "walk",
 ]
@@ -86,10 +89,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Call:
-    """An operation, or one of the functions of :mod:`newron.exports.definitions`.
+    """An operation, or one of the functions of :mod:`newron.expressions.definitions`.
 
-    Operations are ``+ - * /``, ``negate``, ``abs``, ``min``, ``max`` and ``ldexp``. Of these
-    ``+``, ``min`` and ``max`` take two numbers or more, from left to right.
+    Operations are ``+ - * /``, ``negate``, ``abs``, ``min``, ``max``, ``sqrt`` and ``ldexp``. Of
+    these ``+``, ``min`` and ``max`` take two numbers or more, from left to right.
     """
 
     name: str
@@ -245,6 +248,32 @@ def list_parts(node: Expression | Condition) -> tuple[Expression | Condition, ..
     if isinstance(node, Compare):
         return node.left, node.right
     return node.parts if isinstance(node, AllOf | AnyOf | Some) else ()
+
+
+def rebuild(
+    node: Expression | Condition, change: Callable[[Expression], Expression]
+) -> Expression | Condition:
+    """Return a node whose direct parts that are numbers are changed, conditions included."""
+    if isinstance(node, Call):
+        return Call(node.name, tuple(map(change, node.arguments)))
+    if isinstance(node, Choice):
+        branches = [
+            (cast("Condition", rebuild(condition, change)), change(value))
+            for condition, value in node.branches
+        ]
+        return Choice(tuple(branches), change(node.otherwise))
+    if isinstance(node, Compare):
+        return Compare(node.sign, change(node.left), change(node.right))
+    if isinstance(node, AllOf | AnyOf):
+        return type(node)(tuple(cast("Condition", rebuild(part, change)) for part in node.parts))
+    return node
+
+
+def substitute(node: Expression, values: Mapping[str, Expression]) -> Expression:
+    """Return an expression with others in place of some of its parameters."""
+    if isinstance(node, Parameter):
+        return values.get(node.name, node)
+    return cast("Expression", rebuild(node, lambda part: substitute(part, values)))
 
 
 def walk(node: Expression | Condition) -> Iterator[Expression | Condition]:

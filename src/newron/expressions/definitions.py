@@ -1,16 +1,17 @@
 """The functions that networks are made of, written in the operations of IEEE 754.
 
-They repeat :mod:`newron.model.arithmetic` and :mod:`newron.model.processing` line by line;
-the tests compare the bits. A target prints each definition once, or puts it in place.
+They repeat :mod:`newron.expressions.arithmetic` line by line; the tests compare the bits. A target
+prints each definition once, or puts it in place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from newron.errors import ModelError
-from newron.exports.expression import (
+from newron.expressions.arithmetic import COS, LOG, SIN
+from newron.expressions.tracing import Term, apply, where
+from newron.expressions.tree import (
     ONE,
     ZERO,
     Call,
@@ -23,10 +24,7 @@ from newron.exports.expression import (
     add,
     bound,
     call,
-    maximum,
-    multiply,
     negate,
-    subtract,
     walk,
 )
 
@@ -35,11 +33,10 @@ __all__ = [
     "MAX_EXPONENT",
     "MAX_UNBOUNDED",
     "Definition",
-    "activate",
     "collect_definitions",
-    "make_function",
 ]
 
+MAX_ANGLE = 1e6  # of sine and cosine
 MAX_EXPONENT = 708.0  # of e
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to a whole number
 MAX_UNBOUNDED = 1e100  # of functions without bounds
@@ -47,12 +44,13 @@ MAX_UNBOUNDED = 1e100  # of functions without bounds
 
 @dataclass(frozen=True)
 class Definition:
-    """A function of one number ``x``: lines that name what they compute, and the result."""
+    """A function of numbers: lines that name what they compute, and the result."""
 
     name: str
     lines: tuple[tuple[str, Expression], ...]
     result: Expression
     about: str
+    arguments: tuple[str, ...] = ("x",)
 
 
 _X = Parameter("x")
@@ -125,6 +123,70 @@ def _define_tanh() -> Definition:
     )
 
 
+def _define_log() -> Definition:
+    """Return the logarithm: a number between 1 and 2 and its power of two, by comparisons."""
+    x, f, k, s, z, r, h = map(Term, _parameters("x f k s z r h"))
+    lines: list[tuple[str, Term]] = [
+        ("c", apply("max", x, 2.0**-1022)),
+        ("m", where(_term("c") < 1.0, _term("c") * 2.0**1022, _term("c"))),
+        ("n", where(_term("c") < 1.0, -1022.0, 0.0)),
+    ]
+    m, n = "m", "n"
+    for power in (512, 256, 128, 64, 32, 16, 8, 4, 2, 1):
+        large = _term(m) >= 2.0**power
+        lines.append((f"m{power}", where(large, _term(m) * 2.0**-power, _term(m))))
+        lines.append((f"n{power}", where(large, _term(n) + float(power), _term(n))))
+        m, n = f"m{power}", f"n{power}"
+    low = _term(m) < 2.0 * 0.70710678118654752440
+    lines += [
+        ("f", where(low, _term(m), _term(m) * 0.5) - 1.0),
+        ("k", where(low, _term(n), _term(n) + 1.0)),
+        ("s", f / (2.0 + f)),
+        ("z", s * s),
+        ("r", Term(_polynomial(z.expression, (1.479819860511658591e-01, *LOG))) * z),
+        ("h", 0.5 * f * f),
+    ]
+    low_part = s * (h + r) + k * 1.90821492927058770002e-10
+    result = k * 6.93147180369123816490e-01 - ((h - low_part) - f)
+    return Definition("log", _unwrap(lines), result.expression, "the natural logarithm")
+
+
+def _define_turn(name: str) -> Definition:
+    """Return sine or cosine: a quadrant and what is beyond its middle."""
+    c, n, r, q, z, s, t = map(Term, _parameters("c n r q z s t"))
+    near = (c - n * 1.57079632673412561417e00) - n * 6.07710050630396597660e-11
+    lines = [
+        ("c", Term(bound(_X, MAX_ANGLE))),
+        ("n", (c * 6.36619772367581382433e-01 + _ROUND) - _ROUND),
+        ("r", near - n * 2.02226624879595063154e-21),
+        ("q", n - 4.0 * ((n * 0.25 + _ROUND) - _ROUND)),
+        ("z", r * r),
+        ("s", Term(_polynomial(z.expression, (1.58969099521155010221e-10, *SIN))) * z * r + r),
+        (
+            "t",
+            Term(_polynomial(z.expression, (-1.13596475577881948265e-11, *COS))) * z * z
+            - 0.5 * z
+            + 1.0,
+        ),
+    ]
+    own, next_, before = (s, t, -t) if name == "sin" else (t, -s, s)
+    result = where(q == 1.0, next_, where(q == -1.0, before, where(abs(q) == 2.0, -own, own)))
+    about = (
+        f"the {name}e of x, within a million"
+        if name == "sin"
+        else "the cosine of x, within a million"
+    )
+    return Definition(name, _unwrap(lines), result.expression, about)
+
+
+def _term(name: str) -> Term:
+    return Term(Parameter(name))
+
+
+def _unwrap(lines: Sequence[tuple[str, Term]]) -> tuple[tuple[str, Expression], ...]:
+    return tuple((name, term.expression) for name, term in lines)
+
+
 def _define_selu() -> Definition:
     (z,) = _parameters("z")
     under = call("*", Number(1.75809934084737685994), call("-", call("exp", z), ONE))
@@ -143,84 +205,29 @@ DEFINITIONS = {
         _define_exp(),
         _define_sigmoid(),
         _define_tanh(),
+        _define_log(),
+        _define_turn("sin"),
+        _define_turn("cos"),
         _define_selu(),
         Definition("bounded", (), bound(_X, MAX_UNBOUNDED), "x, within 1e100"),
     )
 }
 
 
-# ---- processing functions and activations ----
+def collect_definitions(
+    nodes: Iterable[Expression | Condition], own: Mapping[str, Definition] | None = None
+) -> list[Definition]:
+    """Return the definitions that some expressions use, each after those it uses itself.
 
-
-def _shift(x: Expression, w: float, b: float) -> Expression:
-    """Return w (x - b)."""
-    return multiply(Number(w), subtract(x, Number(b)))
-
-
-def _heaviside(x: Expression, w: Sequence[float], b: Sequence[float]) -> Expression:
-    if w[0] == 0.0:
-        return ONE
-    sign = ">=" if w[0] > 0.0 else "<="
-    return Choice(((Compare(sign, x, Number(b[0])), ONE),), ZERO)
-
-
-def _tanh_prod(x: Expression, w: Sequence[float], b: Sequence[float]) -> Expression:
-    factors = [call("tanh", _shift(x, *pair)) for pair in zip(w, b, strict=True)]
-    product: Expression = factors[0]
-    for factor in factors[1:]:
-        product = call("*", product, factor)
-    return call("*", add(product, ONE), Number(0.5))
-
-
-def _relu(x: Expression) -> Expression:
-    return maximum(x, ZERO)
-
-
-Maker = Callable[[Expression, Sequence[float], Sequence[float]], Expression]
-
-_FUNCTIONS: dict[str, Maker] = {
-    "heaviside": _heaviside,
-    "tanh_prod": _tanh_prod,
-    "sigmoid": lambda x, w, b: call("sigmoid", _shift(x, w[0], b[0])),
-    "linear": lambda x, w, b: call("bounded", _shift(x, w[0], b[0])),
-    "relu": lambda x, w, b: _relu(call("bounded", _shift(x, w[0], b[0]))),
-    "selu": lambda x, w, b: call("selu", _shift(x, w[0], b[0])),
-}
-
-_ACTIVATIONS: dict[str, Callable[[Expression], Expression]] = {
-    "identity": lambda x: x,
-    "sigmoid": lambda x: call("sigmoid", x),
-    "tanh": lambda x: call("tanh", x),
-    "relu": _relu,
-}
-
-
-def make_function(
-    processing: str, x: Expression, w: Sequence[float], b: Sequence[float]
-) -> Expression:
-    """Return h(x) of a processing function."""
-    if processing not in _FUNCTIONS:
-        known = ", ".join(_FUNCTIONS)
-        raise ModelError(
-            f"exports know the processing functions {known}, got {processing}; "
-            "add it to newron/exports/definitions.py"
-        )
-    return _FUNCTIONS[processing](x, w, b)
-
-
-def activate(activation: str, x: Expression) -> Expression:
-    """Return f(x) of an activation."""
-    return _ACTIVATIONS[activation](x)
-
-
-def collect_definitions(nodes: Iterable[Expression | Condition]) -> list[Definition]:
-    """Return the definitions that some expressions use, each after those it uses itself."""
+    ``own`` are those of a model, beside the ones of this module.
+    """
+    known = DEFINITIONS | dict(own or {})
     found: dict[str, Definition] = {}
 
     def visit(name: str) -> None:
-        if name in found or name not in DEFINITIONS:
+        if name in found or name not in known:
             return
-        one = DEFINITIONS[name]
+        one = known[name]
         for part in (*(line for _, line in one.lines), one.result):
             for node in walk(part):
                 if isinstance(node, Call):

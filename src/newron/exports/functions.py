@@ -1,0 +1,108 @@
+"""Processing functions, activations and their formulas as expressions of exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from newron.expressions.definitions import Definition
+from newron.expressions.tree import (
+    ONE,
+    ZERO,
+    Choice,
+    Compare,
+    Expression,
+    Number,
+    Parameter,
+    add,
+    bound,
+    call,
+    maximum,
+    multiply,
+    substitute,
+    subtract,
+)
+from newron.model.network import Layer
+from newron.model.processing import get_processing
+from newron.neurons.processing import Processing
+
+__all__ = ["activate", "list_definitions", "make_function"]
+
+
+def _shift(x: Expression, w: float, b: float) -> Expression:
+    """Return w (x - b)."""
+    return multiply(Number(w), subtract(x, Number(b)))
+
+
+def _heaviside(x: Expression, w: Sequence[float], b: Sequence[float]) -> Expression:
+    if w[0] == 0.0:
+        return ONE
+    sign = ">=" if w[0] > 0.0 else "<="
+    return Choice(((Compare(sign, x, Number(b[0])), ONE),), ZERO)
+
+
+def _tanh_prod(x: Expression, w: Sequence[float], b: Sequence[float]) -> Expression:
+    factors = [call("tanh", _shift(x, *pair)) for pair in zip(w, b, strict=True)]
+    product: Expression = factors[0]
+    for factor in factors[1:]:
+        product = call("*", product, factor)
+    return call("*", add(product, ONE), Number(0.5))
+
+
+def _relu(x: Expression) -> Expression:
+    return maximum(x, ZERO)
+
+
+Maker = Callable[[Expression, Sequence[float], Sequence[float]], Expression]
+
+# Those of the kernels, written shorter than their formulas.
+_FUNCTIONS: dict[str, Maker] = {
+    "heaviside": _heaviside,
+    "tanh_prod": _tanh_prod,
+    "sigmoid": lambda x, w, b: call("sigmoid", _shift(x, w[0], b[0])),
+    "linear": lambda x, w, b: call("bounded", _shift(x, w[0], b[0])),
+    "relu": lambda x, w, b: _relu(call("bounded", _shift(x, w[0], b[0]))),
+    "selu": lambda x, w, b: call("selu", _shift(x, w[0], b[0])),
+}
+
+_ACTIVATIONS: dict[str, Callable[[Expression], Expression]] = {
+    "identity": lambda x: x,
+    "sigmoid": lambda x: call("sigmoid", x),
+    "tanh": lambda x: call("tanh", x),
+    "relu": _relu,
+}
+
+
+def make_function(layer: Layer, e: int, x: Expression, b: Sequence[float]) -> Expression:
+    """Return h(x) of function e of a layer, whose positions are b."""
+    w = layer.w[e].tolist()
+    if isinstance(layer.processing, str) and layer.processing in _FUNCTIONS:
+        return _FUNCTIONS[layer.processing](x, w, b)
+    function = get_processing(layer.processing)
+    shifts = [_shift(x, *pair) for pair in zip(w, b, strict=True)]
+    further = [Number(value) for value in layer.further[e].tolist()]
+    return call(_name(function), *shifts, *further)
+
+
+def _name(function: Processing) -> str:
+    return f"process_{function.name}"
+
+
+def _define_processing(function: Processing) -> Definition:
+    """Return the definition of a formula: its factors are kept within reach first."""
+    kept = {name: Parameter(f"{name}_") for name in function.factors}
+    lines = [(f"{name}_", bound(Parameter(name), function.reach)) for name in function.factors]
+    result = substitute(function.expression, kept)
+    about = f"the processing function {function.name}"
+    return Definition(_name(function), tuple(lines), result, about, function.arguments)
+
+
+def list_definitions(layers: Sequence[Layer]) -> dict[str, Definition]:
+    """Return the formulas of a model's layers, by their names in exports."""
+    used = [layer for layer in layers if layer.processing not in _FUNCTIONS]
+    functions = [get_processing(layer.processing).with_factors(layer.n_factors) for layer in used]
+    return {one.name: one for one in map(_define_processing, functions)}
+
+
+def activate(activation: str, x: Expression) -> Expression:
+    """Return f(x) of an activation."""
+    return _ACTIVATIONS[activation](x)
