@@ -153,6 +153,8 @@ void test_prediction_is_the_same_in_blocks_and_threads() {
     shape.missing = {0.5, 1.0};
     shape.level_begin = {0, 2, 2};  // the first column holds two categories
     shape.levels = {0.25, 0.75};
+    shape.code = code_of(f, false);
+    shape.parameters = {0.5, 2.0};
     Evaluator evaluator({own, ranked}, {shape});
     std::vector<double> x, all(1000), one(1000), threaded(1000);
     Random random(3);

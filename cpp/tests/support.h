@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "core/network.h"
@@ -26,6 +27,25 @@ inline void expect(bool holds, const char* what, const char* file, int line) {
 }
 #define EXPECT(condition) expect(condition, #condition, __FILE__, __LINE__)
 
+// The formula a tanh(z), with a parameter a: z, a; the constant 1; h, its slopes along z and a;
+// one register more. Prediction needs no slopes.
+inline Code make_code(bool slopes) {
+  const int tanh = static_cast<int>(Operation::tanh), less = static_cast<int>(Operation::subtract),
+            times = static_cast<int>(Operation::multiply);
+  if (!slopes) return {{tanh, 4, 0, 0, 0, times, 3, 1, 4, 0}, {1.0}, 2, 1, 5, 100.0};
+  return {
+      {tanh, 5, 0, 0, 0, times, 3, 1, 5, 0, times, 6, 5, 5, 0, less, 6, 2, 6, 0, times, 4, 1, 6, 0},
+      {1.0},
+      2,
+      3,
+      7,
+      100.0};
+}
+
+inline Code code_of(int processing, bool slopes) {
+  return std::string(function_name(processing)) == "formula" ? make_code(slopes) : Code{};
+}
+
 // A hidden layer and an output layer that also reads the inputs directly.
 inline std::vector<LayerShape> make_shapes(int processing, Aggregation aggregation, int factors,
                                            int n_inputs, int width, int n_outputs) {
@@ -41,6 +61,7 @@ inline std::vector<LayerShape> make_shapes(int processing, Aggregation aggregati
     for (int i = 0; i < n_inputs + width; ++i) last.source.push_back(i);
     last.begin.push_back(static_cast<int>(last.source.size()));
   }
+  hidden.code = last.code = code_of(processing, true);
   return {hidden, last};
 }
 

@@ -46,7 +46,7 @@ def test_a_missing_class_is_named_with_its_row(table):
 
 
 def test_the_choices_of_processing_name_smooth(table):
-    with pytest.raises(ValueError, match=r"among heaviside.*smooth, got 'Smooth'"):
+    with pytest.raises(ValueError, match=r"among .*heaviside.*smooth, got 'Smooth'"):
         NewronClassifier("Smooth").fit(*table)
 
 

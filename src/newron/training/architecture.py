@@ -169,8 +169,9 @@ def _check_processing(names: Sequence[Any]) -> None:
     known = processing_names()
     for name in names:
         if not isinstance(name, Processing) and name not in known:
-            listed = ", ".join([*known, "smooth"])
-            raise ModelError(f"expected a processing function among {listed}, got {name!r}")
+            # "smooth" is a choice for the whole network, not for one of its layers.
+            listed = ", ".join([*known, *(["smooth"] if name != "smooth" else [])])
+            raise InputError(f"expected a processing function among {listed}, got {name!r}")
 
 
 def _spread(
