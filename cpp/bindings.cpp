@@ -83,6 +83,21 @@ newron::Code to_code(const In<int, 2>& lines, const In<double, 1>& constants, in
   return code;
 }
 
+// Where the formula of one number of this role is kept in a layer.
+template <class Shape>
+newron::Code& find_curve(std::vector<Shape>& shapes, const std::string& role) {
+  require(!shapes.empty(), "a curve belongs to the last layer");
+  Shape& shape = shapes.back();
+  require(role == "transform" || role == "finish" || role == "activate", "unknown role");
+  return role == "transform" ? shape.transform : role == "finish" ? shape.finish : shape.activate;
+}
+
+template <class Shape>
+void check_curves(const Shape& shape) {
+  require((shape.transform.n_outputs > 0) == (shape.finish.n_outputs > 0),
+          "an aggregation needs both formulas");
+}
+
 void check_code(int processing, const newron::Code& code) {
   const bool formula = std::string(newron::function_name(processing)) == "formula";
   require(formula == (code.n_outputs > 0), "a formula needs code, and nothing else does");
@@ -129,9 +144,19 @@ class PyNetwork {
     shape.code = to_code(lines, constants, n_inputs, n_outputs, n_registers, reach);
   }
 
+  // An activation or a part of an aggregation for the layer that was added last.
+  void set_curve(const std::string& role, In<int, 2> lines, In<double, 1> constants,
+                 int n_registers, double reach) {
+    require(network_ == nullptr, "the network is in use and cannot grow");
+    find_curve(shapes_, role) = to_code(lines, constants, 1, 2, n_registers, reach);
+  }
+
   const newron::NetworkView& view() {
     require(!shapes_.empty(), "a network needs a layer");
-    for (const newron::LayerShape& shape : shapes_) check_code(shape.processing, shape.code);
+    for (const newron::LayerShape& shape : shapes_) {
+      check_code(shape.processing, shape.code);
+      check_curves(shape);
+    }
     if (network_ == nullptr) {
       network_ = std::make_unique<newron::Network>(n_channels_, places_, shapes_);
     }
@@ -300,9 +325,17 @@ class PyEvaluator {
     shape.parameters = to_vector(parameters);
   }
 
+  void set_curve(const std::string& role, In<int, 2> lines, In<double, 1> constants,
+                 int n_registers, double reach) {
+    find_curve(shapes_, role) = to_code(lines, constants, 1, 1, n_registers, reach);
+  }
+
   void seal() {
     require(!shapes_.empty(), "a network needs a layer");
-    for (const newron::ExactShape& shape : shapes_) check_code(shape.processing, shape.code);
+    for (const newron::ExactShape& shape : shapes_) {
+      check_code(shape.processing, shape.code);
+      check_curves(shape);
+    }
     evaluator_ = std::make_unique<newron::Evaluator>(std::move(channels_), std::move(shapes_));
   }
 
@@ -632,6 +665,8 @@ NB_MODULE(_core, m) {
       .def("add_layer", &PyNetwork::add_layer, "processing"_a, "aggregation"_a, "activation"_a,
            "weighted"_a, "centred"_a, "factors"_a, "n_neurons"_a, "source"_a.noconvert(),
            "begin"_a.noconvert())
+      .def("set_curve", &PyNetwork::set_curve, "role"_a, "lines"_a.noconvert(),
+           "constants"_a.noconvert(), "n_registers"_a, "reach"_a)
       .def("set_code", &PyNetwork::set_code, "lines"_a.noconvert(), "constants"_a.noconvert(),
            "n_inputs"_a, "n_outputs"_a, "n_registers"_a, "reach"_a)
       .def_prop_ro("n_params", [](PyNetwork& network) { return network.view().n_params; });
@@ -677,6 +712,8 @@ NB_MODULE(_core, m) {
            "factors"_a, "n_neurons"_a, "source"_a.noconvert(), "begin"_a.noconvert(),
            "w"_a.noconvert(), "b"_a.noconvert(), "alpha"_a.noconvert(), "centre"_a.noconvert(),
            "missing"_a.noconvert(), "level_begin"_a.noconvert(), "levels"_a.noconvert())
+      .def("set_curve", &PyEvaluator::set_curve, "role"_a, "lines"_a.noconvert(),
+           "constants"_a.noconvert(), "n_registers"_a, "reach"_a)
       .def("set_code", &PyEvaluator::set_code, "lines"_a.noconvert(), "constants"_a.noconvert(),
            "n_inputs"_a, "n_registers"_a, "reach"_a, "parameters"_a.noconvert())
       .def("seal", &PyEvaluator::seal)

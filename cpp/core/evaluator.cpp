@@ -33,7 +33,12 @@ Evaluator::Evaluator(std::vector<ChannelMap> channels, std::vector<ExactShape> s
     layer.levels = shape.levels.data();
     layer.code = shape.code.view();
     layer.parameters = shape.parameters.data();
-    n_registers_ = std::max(n_registers_, layer.code.n_registers);
+    layer.transform = shape.transform.view();
+    layer.finish = shape.finish.view();
+    layer.activate = shape.activate.view();
+    for (const CodeView& code : {layer.code, layer.transform, layer.finish, layer.activate}) {
+      n_registers_ = std::max(n_registers_, code.n_registers);
+    }
     n_signals_ += shape.n_neurons;
     layers_.push_back(layer);
   }

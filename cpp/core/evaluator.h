@@ -30,6 +30,7 @@ struct ExactShape {
   std::vector<double> levels;
   Code code = {};
   std::vector<double> parameters = {};
+  Code transform = {}, finish = {}, activate = {};
 };
 
 class Evaluator {

@@ -48,11 +48,9 @@ void activate(Activation activation, int rows, double* y) {
     case Activation::identity:
       return;
     case Activation::sigmoid:
-
       for (int t = 0; t < rows; ++t) y[t] = exact_sigmoid(y[t]);
       return;
     case Activation::tanh:
-
       for (int t = 0; t < rows; ++t) y[t] = exact_tanh(y[t]);
       return;
     case Activation::relu:
@@ -97,6 +95,16 @@ void follow_code(const ExactLayer& layer, int e, const double* x, int rows, doub
   run_exact(code, rows, registers, h);
 }
 
+// y becomes f(y), for a formula of one number.
+void follow_curve(const CodeView& code, int rows, double* registers, double* y) {
+  const double reach = code.reach;
+  for (int t = 0; t < rows; ++t) {
+    const double low = y[t] > reach ? reach : y[t];
+    registers[t] = low < -reach ? -reach : low;
+  }
+  run_exact(code, rows, registers, y);
+}
+
 }  // namespace
 
 namespace exact {
@@ -124,17 +132,25 @@ void pass(const ExactLayer& layer, int rows, double* signals, double* scratch) {
         const double alpha = layer.alpha[e];
         for (int t = 0; t < rows; ++t) scratch[t] *= alpha;
       }
+      if (layer.transform.lines != nullptr) {
+        follow_curve(layer.transform, rows, scratch + rows, scratch);
+      }
       combine(layer.aggregation, e == begin, scratch, rows, y);
     }
     if (layer.aggregation == Aggregation::mean && end > begin) {
       const double n = static_cast<double>(end - begin);
       for (int t = 0; t < rows; ++t) y[t] /= n;
     }
+    if (layer.finish.lines != nullptr) follow_curve(layer.finish, rows, scratch, y);
     if (layer.centre != nullptr) {
       const double centre = layer.centre[j];
       for (int t = 0; t < rows; ++t) y[t] -= centre;
     }
-    activate(layer.activation, rows, y);
+    if (layer.activate.lines != nullptr) {
+      follow_curve(layer.activate, rows, scratch, y);
+    } else {
+      activate(layer.activation, rows, y);
+    }
   }
 }
 

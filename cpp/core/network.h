@@ -22,6 +22,15 @@ constexpr int kLanes = 32;  // rows are padded to a multiple of this: two of the
 
 inline int pad_rows(int rows) { return (rows + kLanes - 1) / kLanes * kLanes; }
 
+// A formula of one number and its slope: an activation of one's own, or a part of an aggregation.
+struct Curve {
+  CodeView code;          // its lines are null where there is none
+  std::size_t constants;  // offset into the room's constants, in units of rows
+  std::size_t kept;       // of the slope for each neuron: offset into the kept values
+
+  bool exists() const { return code.lines != nullptr; }
+};
+
 struct LayerView {
   int processing;  // place in processing.h's Functions
   Aggregation aggregation;
@@ -41,6 +50,9 @@ struct LayerView {
   std::size_t constants;   // offset into the room's constants, in units of rows
   int kept_per_edge;
   std::size_t kept;  // offset into the kept values, in units of rows
+  // An aggregation of one's own: of each part, and of what `aggregation` makes of them.
+  Curve transform, finish;
+  Curve activate;  // an activation of one's own, in place of `activation`
 };
 
 // A value without order (a category, a gap) comes in a channel as kPoint times its
@@ -81,6 +93,7 @@ struct Room {
   float* kept;
   float* parts;    // contributions of one neuron's edges (min, max, product)
   float* scratch;  // widest + 2 times rows, for the same
+  float* slopes;   // of the transforms of parts
   float* targets;  // [target column][row]
   float* weights;
   float* registers;  // for formulas: kGroup rows each
@@ -127,6 +140,7 @@ struct ExactLayer {
   const double* levels;    // h of each category, for edges that read categories
   CodeView code;           // of functions of one's own; its lines are null for the others
   const double* parameters;
+  CodeView transform, finish, activate;  // of one's own, as in LayerView
 };
 
 // The passes, compiled once for each instruction set.

@@ -89,8 +89,44 @@ float* part(Room& room, int index) {
   return room.parts + static_cast<std::size_t>(index) * static_cast<std::size_t>(room.stride);
 }
 
+float* slope_of(Room& room, int index) {
+  return room.slopes + static_cast<std::size_t>(index) * static_cast<std::size_t>(room.stride);
+}
+
+// The slope of neuron j's activation or aggregation of one's own.
+float* kept_slope(const Curve& curve, int j, Room& room) {
+  return room.kept + (curve.kept + static_cast<std::size_t>(j)) * room.stride;
+}
+
+// Whether parts can be added while they are computed.
 bool adds(const LayerView& layer) {
-  return layer.aggregation == Aggregation::sum || layer.aggregation == Aggregation::mean;
+  return !layer.transform.exists() &&
+         (layer.aggregation == Aggregation::sum || layer.aggregation == Aggregation::mean);
+}
+
+// y becomes f(y); its slope is kept beside.
+void follow(const Curve& curve, int rows, Room& room, float* y, float* slope) {
+  const CodeView& code = curve.code;
+  const std::size_t stride = static_cast<std::size_t>(room.stride);
+  Register r[kMostRegisters];
+  float* next = room.registers;
+  for (int k = 0; k < code.n_registers; ++k, next += stride) {
+    const bool constant = k >= 1 && k < code.first_output();
+    r[k] = {constant ? room.constants + (curve.constants + k - 1) * stride : next, 0};
+  }
+  r[0].at = y;
+  r[code.first_output() + 1].at = slope;
+  run(code, r, 1, rows);
+  const float* value = r[code.first_output()].at;
+  for (int t = 0; t < rows; t += kWidth) store(y + t, load(value + t));
+}
+
+void multiply(const float* by, int rows, float* y) {
+  for (int t = 0; t < rows; t += kWidth) store(y + t, load(y + t) * load(by + t));
+}
+
+void scale(float by, int rows, float* y) {
+  for (int t = 0; t < rows; t += kWidth) store(y + t, load(y + t) * by);
 }
 
 // Functions [begin, end) of a layer.
@@ -124,7 +160,7 @@ Bundle bundle(const LayerView& layer, const float* params, int begin, int end, i
 Bundle neuron(const LayerView& layer, const float* params, int j, int rows, float blend,
               Room& room) {
   const int begin = layer.begin[j], end = layer.begin[j + 1];
-  const bool mean = layer.aggregation == Aggregation::mean && end > begin;
+  const bool mean = layer.aggregation == Aggregation::mean && adds(layer) && end > begin;
   const float scale = mean ? 1.0f / static_cast<float>(end - begin) : 1.0f;
   return bundle(layer, params, begin, end, rows, scale, blend, room);
 }
@@ -136,7 +172,15 @@ void spread(const LayerView& layer, const float* params, int j, int rows, float 
     fill(out, rows, 0.0f);
     Tables<AllFunctions>::add[layer.processing](
         bundle(layer, params, e, e + 1, rows, 1.0f, blend, room), out);
+    if (layer.transform.exists()) {
+      follow(layer.transform, rows, room, out, slope_of(room, e - layer.begin[j]));
+    }
   }
+}
+
+Floats join(Aggregation aggregation, Floats a, Floats b) {
+  if (aggregation == Aggregation::min) return least(a, b);
+  return aggregation == Aggregation::max ? most(a, b) : a + b;
 }
 
 void combine(Aggregation aggregation, int n, int rows, Room& room, float* y) {
@@ -150,10 +194,11 @@ void combine(Aggregation aggregation, int n, int rows, Room& room, float* y) {
       } else if (i == 0) {
         store(y + t, b);
       } else {
-        store(y + t, aggregation == Aggregation::min ? least(a, b) : most(a, b));
+        store(y + t, join(aggregation, a, b));
       }
     }
   }
+  if (aggregation == Aggregation::mean && n > 0) scale(1.0f / static_cast<float>(n), rows, y);
 }
 
 void forward_neuron(const LayerView& layer, const float* params, int j, int rows, float blend,
@@ -166,12 +211,19 @@ void forward_neuron(const LayerView& layer, const float* params, int j, int rows
   } else {
     spread(layer, params, j, rows, blend, room);
     combine(layer.aggregation, layer.begin[j + 1] - layer.begin[j], rows, room, y);
+    if (layer.finish.exists()) {
+      follow(layer.finish, rows, room, y, kept_slope(layer.finish, j, room));
+    }
     if (layer.centred) {
       const float centre = params[layer.centre + static_cast<std::size_t>(j)];
       for (int t = 0; t < rows; ++t) y[t] -= centre;
     }
   }
-  activate(layer.activation, rows, y);
+  if (layer.activate.exists()) {
+    follow(layer.activate, rows, room, y, kept_slope(layer.activate, j, room));
+  } else {
+    activate(layer.activation, rows, y);
+  }
 }
 
 int point_of(const Place& place, float x) {
@@ -353,10 +405,25 @@ void extreme_slopes(Aggregation aggregation, int n, int rows, const float* g, Ro
   }
 }
 
+void part_slopes(Aggregation aggregation, int n, int rows, const float* g, Room& room) {
+  if (aggregation == Aggregation::product) return product_slopes(n, rows, g, room);
+  if (aggregation == Aggregation::min || aggregation == Aggregation::max) {
+    return extreme_slopes(aggregation, n, rows, g, room);
+  }
+  const float share = aggregation == Aggregation::mean ? 1.0f / static_cast<float>(n) : 1.0f;
+  for (int i = 0; i < n; ++i) {
+    for (int t = 0; t < rows; t += kWidth) store(part(room, i) + t, load(g + t) * share);
+  }
+}
+
 void backward_neuron(const NetworkView& net, const LayerView& layer, const float* params, int j,
                      int rows, float blend, Room& room, float* gradient) {
   float* g = gradient_of(room, layer.first_signal + j);
-  deactivate(layer.activation, rows, signal(room, layer.first_signal + j), g);
+  if (layer.activate.exists()) {
+    multiply(kept_slope(layer.activate, j, room), rows, g);
+  } else {
+    deactivate(layer.activation, rows, signal(room, layer.first_signal + j), g);
+  }
   if (layer.centred) {
     Sum sum;
     for (int block = 0; block < rows; block += kSumLanes) {
@@ -367,10 +434,10 @@ void backward_neuron(const NetworkView& net, const LayerView& layer, const float
   const int begin = layer.begin[j], n = layer.begin[j + 1] - begin;
   if (!adds(layer)) {
     spread(layer, params, j, rows, blend, room);
-    if (layer.aggregation == Aggregation::product) {
-      product_slopes(n, rows, g, room);
-    } else {
-      extreme_slopes(layer.aggregation, n, rows, g, room);
+    if (layer.finish.exists()) multiply(kept_slope(layer.finish, j, room), rows, g);
+    part_slopes(layer.aggregation, n, rows, g, room);
+    for (int i = 0; layer.transform.exists() && i < n; ++i) {
+      multiply(slope_of(room, i), rows, part(room, i));
     }
   }
   const std::size_t first = static_cast<std::size_t>(begin);

@@ -111,6 +111,9 @@ Network::Network(int n_channels, std::vector<Place> places, std::vector<LayerSha
     }
     layer.kept = view_.n_kept;
     view_.n_kept += static_cast<std::size_t>(n_edges) * layer.kept_per_edge;
+    layer.transform = add_curve(shape.transform, 0);
+    layer.finish = add_curve(shape.finish, shape.n_neurons);
+    layer.activate = add_curve(shape.activate, shape.n_neurons);
     signal += shape.n_neurons;
     for (int j = 0; j < shape.n_neurons; ++j) {
       const auto at = static_cast<std::size_t>(j);
@@ -130,6 +133,16 @@ Network::Network(int n_channels, std::vector<Place> places, std::vector<LayerSha
   view_.places = places_.data();
 }
 
+// Room for a formula of one number, whose slope is kept so many times.
+Curve Network::add_curve(const Code& code, int kept) {
+  const Curve curve = {code.view(), view_.n_constants, view_.n_kept};
+  if (!curve.exists()) return curve;
+  view_.n_constants += static_cast<std::size_t>(curve.code.n_constants);
+  view_.n_kept += static_cast<std::size_t>(kept);
+  view_.n_registers = std::max(view_.n_registers, curve.code.n_registers);
+  return curve;
+}
+
 // ---- Workspace ----
 
 Workspace::Workspace(const NetworkView& net, int n_targets) {
@@ -143,6 +156,7 @@ Workspace::Workspace(const NetworkView& net, int n_targets) {
                                 net.n_kept + 1,
                                 widest + 1,
                                 widest + 3,
+                                widest + 1,
                                 static_cast<std::size_t>(n_targets),
                                 1,
                                 static_cast<std::size_t>(net.n_registers) * kGroup,
@@ -153,19 +167,27 @@ Workspace::Workspace(const NetworkView& net, int n_targets) {
   // Align to a cache line: rows is a multiple of 16 floats, so all parts follow.
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
   float* next = memory_.data() + ((64 - address % 64) % 64) / sizeof(float);
-  float** places[] = {&room_.signals, &room_.gradients, &room_.kept,
-                      &room_.parts,   &room_.scratch,   &room_.targets,
-                      &room_.weights, &room_.registers, &room_.constants};
-  for (std::size_t i = 0; i < 9; ++i) {
+  float** places[] = {&room_.signals,   &room_.gradients, &room_.kept,    &room_.parts,
+                      &room_.scratch,   &room_.slopes,    &room_.targets, &room_.weights,
+                      &room_.registers, &room_.constants};
+  for (std::size_t i = 0; i < 10; ++i) {
     *places[i] = next;
     next += counts[i] * rows;
   }
   for (int l = 0; l < net.n_layers; ++l) {
     const LayerView& layer = net.layers[l];
-    float* at = room_.constants + layer.constants * rows;
-    for (int k = 0; k < layer.code.n_constants; ++k, at += rows) {
-      std::fill(at, at + rows, static_cast<float>(layer.code.constants[k]));
+    hold_constants(layer.code, layer.constants);
+    for (const Curve& curve : {layer.transform, layer.finish, layer.activate}) {
+      hold_constants(curve.code, curve.constants);
     }
+  }
+}
+
+void Workspace::hold_constants(const CodeView& code, std::size_t first) {
+  const std::size_t rows = static_cast<std::size_t>(room_.stride);
+  float* at = room_.constants + first * rows;
+  for (int k = 0; k < code.n_constants; ++k, at += rows) {
+    std::fill(at, at + rows, static_cast<float>(code.constants[k]));
   }
 }
 

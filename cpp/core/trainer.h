@@ -24,6 +24,7 @@ struct LayerShape {
   std::vector<int> source;
   std::vector<int> begin;
   Code code = {};  // of functions of one's own
+  Code transform = {}, finish = {}, activate = {};
 };
 
 // Owns what a NetworkView points to. Parameters lie flat, layer by layer: w, b,
@@ -37,6 +38,8 @@ class Network {
   const NetworkView& view() const { return view_; }
 
  private:
+  Curve add_curve(const Code& code, int kept);
+
   std::vector<Place> places_;
   std::vector<LayerShape> shapes_;
   std::vector<LayerView> layers_;
@@ -69,6 +72,8 @@ class Workspace {
   Room& room() { return room_; }
 
  private:
+  void hold_constants(const CodeView& code, std::size_t first);
+
   std::vector<float> memory_;
   Room room_;
 };

@@ -110,6 +110,18 @@ class Network:
             NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> None: ...
+    def set_curve(
+        self,
+        role: str,
+        lines: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        constants: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_registers: int,
+        reach: float,
+    ) -> None: ...
     def set_code(
         self,
         lines: Annotated[
@@ -262,6 +274,18 @@ class Evaluator:
         levels: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
+    ) -> None: ...
+    def set_curve(
+        self,
+        role: str,
+        lines: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        constants: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        n_registers: int,
+        reach: float,
     ) -> None: ...
     def set_code(
         self,

@@ -99,8 +99,8 @@ def _to_dict(model: Model) -> dict[str, Any]:
                 "neurons": layer.n_neurons,
                 "functions": len(layer.source),
                 "processing": layer.processing,
-                "aggregation": layer.aggregation,
-                "activation": layer.activation,
+                "aggregation": f"{layer.aggregation}",
+                "activation": f"{layer.activation}",
             }
             for layer in model.layers
         ],

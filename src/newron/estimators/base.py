@@ -22,11 +22,14 @@ from newron.estimators.columns import declare_domains
 from newron.estimators.planning import design_network, make_context, resume, specify
 from newron.estimators.reader import TableReader
 from newron.estimators.record import count_seen, cover_training, list_settings, record_training
+from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Output
 from newron.model.processing import Processing
 from newron.model.readable import Readable
+from newron.neurons.activation import Activation
+from newron.neurons.aggregation import Aggregation
 from newron.training import strategies
 from newron.training.callbacks import Callback
 from newron.training.context import FitContext
@@ -60,8 +63,8 @@ class NewronEstimator(Readable, TableReader):
             StrOptions({"auto"}),
         ],
         "direct_inputs": ["boolean"],
-        "aggregation": [str, "array-like"],
-        "activation": [None, str, "array-like"],
+        "aggregation": [str, Aggregation, "array-like"],
+        "activation": [None, str, Activation, "array-like"],
         "input_scale": [StrOptions(set(SCALES))],
         "recipe": [StrOptions(set(RECIPES))],
         "max_iter": _OPTIONAL_COUNT,
@@ -94,8 +97,8 @@ class NewronEstimator(Readable, TableReader):
         functions_per_input: int = 1,
         hidden_layer_sizes: tuple[int, ...] | int | str = (4,),
         direct_inputs: bool = True,
-        aggregation: str | tuple[str, ...] = "sum",
-        activation: str | tuple[str, ...] | None = None,
+        aggregation: AnyAggregation | tuple[AnyAggregation, ...] = "sum",
+        activation: AnyActivation | tuple[AnyActivation, ...] | None = None,
         input_scale: str = "own",
         recipe: str = "default",
         max_iter: int | None = None,

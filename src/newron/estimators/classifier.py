@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from newron.errors import InputError, ModelError
 from newron.estimators.base import NewronEstimator
+from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
 from newron.model.processing import Processing
@@ -45,12 +46,13 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         by validation rows, see docs/search.md.
     direct_inputs : bool, default False
         Whether the output layer reads the inputs besides the hidden neurons.
-    aggregation : str or sequence of str, default "sum"
-        G of the hidden layers: "sum", "mean", "min", "max" or "product"; or one
-        for each layer, the output layer last.
-    activation : str or sequence of str, optional
-        f of the hidden layers: "identity", "sigmoid", "tanh" or "relu"; or one
-        for each layer. By default "identity", and "relu" where h is "linear".
+    aggregation : str, Aggregation or sequence of them, default "sum"
+        G of the hidden layers: "sum", "mean", "min", "max" or "product", or one of your own
+        (:func:`newron.neurons.aggregation`); or one for each layer, the output layer last.
+    activation : str, Activation or sequence of them, optional
+        f of the hidden layers: "identity", "sigmoid", "tanh" or "relu", or one of your own
+        (:func:`newron.neurons.activation`); or one for each layer. By default "identity",
+        and "relu" where h is "linear".
     input_scale : {"own", "rank", "both"}, default "own"
         Whether functions read an input as it is, its rank, or both.
     recipe : {"default", "gradient", "grow", "paper"}, default "default"
@@ -150,8 +152,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         functions_per_input: int = 1,
         hidden_layer_sizes: tuple[int, ...] | int | str = (4,),
         direct_inputs: bool = False,
-        aggregation: str | tuple[str, ...] = "sum",
-        activation: str | tuple[str, ...] | None = None,
+        aggregation: AnyAggregation | tuple[AnyAggregation, ...] = "sum",
+        activation: AnyActivation | tuple[AnyActivation, ...] | None = None,
         input_scale: str = "own",
         recipe: str = "default",
         max_iter: int | None = None,

@@ -80,6 +80,12 @@ def _check_possible(architecture: Architecture, output: Output) -> None:
                 f"monotonic_cst: expected functions that never fall, got {function}, of which that "
                 'is not proved; choose processing="sigmoid"'
             )
+        for own in (layer.aggregation, layer.activation):
+            if not isinstance(own, str) and not own.monotone:
+                raise InputError(
+                    f"monotonic_cst: expected aggregations and activations that never fall, got "
+                    f"{own}, of which that is not proved; choose another one"
+                )
         if layer.aggregation == "product":
             raise InputError(
                 "monotonic_cst: a product changes direction with the signs of its other parts; "

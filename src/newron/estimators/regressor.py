@@ -40,12 +40,13 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     direct_inputs : bool, default True
         Whether the output layer reads the inputs besides the hidden neurons: a target is
         then a sum of what each input adds, besides what the hidden neurons add.
-    aggregation : str or sequence of str, default "sum"
-        G of the hidden layers: "sum", "mean", "min", "max" or "product"; or one
-        for each layer, the output layer last.
-    activation : str or sequence of str, optional
-        f of the hidden layers: "identity", "sigmoid", "tanh" or "relu"; or one
-        for each layer. By default "identity", and "relu" where h is "linear".
+    aggregation : str, Aggregation or sequence of them, default "sum"
+        G of the hidden layers: "sum", "mean", "min", "max" or "product", or one of your own
+        (:func:`newron.neurons.aggregation`); or one for each layer, the output layer last.
+    activation : str, Activation or sequence of them, optional
+        f of the hidden layers: "identity", "sigmoid", "tanh" or "relu", or one of your own
+        (:func:`newron.neurons.activation`); or one for each layer. By default "identity",
+        and "relu" where h is "linear".
     input_scale : {"own", "rank", "both"}, default "own"
         Whether functions read an input as it is, its rank, or both.
     recipe : {"default", "gradient", "grow", "paper"}, default "default"

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from newron.explanations.objective import Demands
 from newron.explanations.space import Space
-from newron.model.aggregation import activate
+from newron.model.aggregation import AnyAggregation, activate_limits
 from newron.model.arithmetic import Floats
 from newron.model.network import Layer
 from newron.model.processing import get_processing
+from newron.neurons.aggregation import Aggregation
 
 __all__ = ["Bounds", "Reach", "make_bounds"]
 
@@ -178,7 +179,7 @@ class _LayerReach:
         out = out if layer.centre is None else out - layer.centre
         if not self._exact:  # what may be rounded in another way
             out += np.array([-_SLACK, _SLACK])[:, None, None] * (1.0 + np.abs(out))
-        return activate(layer.activation, out)
+        return np.stack(activate_limits(layer.activation, out[0], out[1]))
 
 
 def _bound_functions(layer: Layer, edges: Ints, ends: Floats, n_inputs: int) -> Floats:
@@ -192,8 +193,15 @@ def _bound_functions(layer: Layer, edges: Ints, ends: Floats, n_inputs: int) -> 
     return np.stack([np.full(x[0].shape, least), np.full(x[0].shape, most)])
 
 
-def _combine(aggregation: str, parts: Floats) -> Floats:
+def _combine(aggregation: AnyAggregation, parts: Floats) -> Floats:
     """Aggregate intervals: (2, sets, functions) becomes (2, sets)."""
+    if isinstance(aggregation, Aggregation):
+        ends = _combine(aggregation.reduce, np.stack(aggregation.transformation.limits(*parts)))
+        ends += np.array([[-_SLACK], [_SLACK]]) * (1.0 + np.abs(ends))
+        return np.stack(aggregation.finishing.limits(*ends))
+    if aggregation in ("sum", "mean"):
+        total = parts.sum(axis=2)
+        return np.asarray(total / max(parts.shape[2], 1) if aggregation == "mean" else total)
     if aggregation == "product":
         ends = np.ones(parts.shape[:2])
         for part in np.moveaxis(parts, 2, 0):

@@ -105,7 +105,8 @@ class Conditions:
         """Return the value of a neuron by the number of its conditions that hold."""
         number, neuron = self.find_neuron(source) or (1, 1)
         layer, j = self._model.layers[number - 1], neuron - 1
-        if not get_processing(layer.processing).crisp or layer.alpha is not None:
+        crisp = get_processing(layer.processing).crisp and isinstance(layer.aggregation, str)
+        if not crisp or layer.alpha is not None:
             return None
         n = int(layer.begin[j + 1] - layer.begin[j])
         counts = np.arange(n + 1)
@@ -113,7 +114,7 @@ class Conditions:
             "sum": counts,
             "mean": counts / max(n, 1),
             "max": counts > 0,
-        }.get(layer.aggregation, (counts == n) & ((n > 0) | (layer.aggregation == "product")))
+        }.get(str(layer.aggregation), (counts == n) & ((n > 0) | (layer.aggregation == "product")))
         centre = 0.0 if layer.centre is None else layer.centre[j]
         return activate(layer.activation, np.asarray(z, np.float64) - centre)
 

@@ -14,11 +14,13 @@ import numpy as np
 from newron.explanations.conditions import Conditions, FunctionCondition
 from newron.explanations.row import get_value, open_layers
 from newron.formatting import format_number, format_rounded, format_unit, format_value
+from newron.model.aggregation import AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Label, Targets
 from newron.model.processing import get_processing
+from newron.neurons.aggregation import Aggregation
 from newron.rules.circuit import to_fraction
 
 __all__ = ["Part", "Reader", "Stage", "subtract"]
@@ -130,6 +132,7 @@ class Stage:
         Its numbers from 1 on.
     name : str
     aggregation, activation : str
+        Their names.
     parts : tuple of Part
         Its functions.
     total : float
@@ -199,8 +202,8 @@ class Reader:
             number,
             j + 1,
             name,
-            layer.aggregation,
-            layer.activation,
+            str(layer.aggregation),
+            str(layer.activation),
             parts,
             _aggregate(layer.aggregation, [part.contribution for part in parts]),
             0.0 if layer.centre is None else float(layer.centre[j]),
@@ -267,7 +270,12 @@ def _read_neurons(model: Model, row: Floats) -> list[float]:
     return [float(value) for value in values]
 
 
-def _aggregate(aggregation: str, parts: Sequence[float]) -> float:
+def _aggregate(aggregation: AnyAggregation, parts: Sequence[float]) -> float:
+    if isinstance(aggregation, Aggregation):
+        own = aggregation.transformation.value(np.array(parts)).tolist()
+        total = _aggregate(aggregation.reduce, own)
+        total /= max(len(parts), 1) if aggregation.reduce == "mean" else 1
+        return float(aggregation.finishing.value(np.array(total)))
     if aggregation in ("sum", "mean"):
         return float(sum(map(to_fraction, parts), Fraction(0)))
     if aggregation == "product":

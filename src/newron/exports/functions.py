@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import starmap
 
 from newron.expressions.definitions import Definition
 from newron.expressions.tree import (
@@ -21,11 +22,14 @@ from newron.expressions.tree import (
     substitute,
     subtract,
 )
+from newron.model.aggregation import AnyActivation, AnyAggregation
+from newron.model.compiled import list_curves
 from newron.model.network import Layer
 from newron.model.processing import get_processing
+from newron.neurons.activation import Activation
 from newron.neurons.processing import Processing
 
-__all__ = ["activate", "list_definitions", "make_function"]
+__all__ = ["activate", "finish", "list_definitions", "make_function", "transform"]
 
 
 def _shift(x: Expression, w: float, b: float) -> Expression:
@@ -96,13 +100,43 @@ def _define_processing(function: Processing) -> Definition:
     return Definition(_name(function), tuple(lines), result, about, function.arguments)
 
 
+def _define_curve(role: str, curve: Activation) -> Definition:
+    """Return the definition of a formula of one number, which is kept within reach first."""
+    lines = (("x_", bound(Parameter("x"), curve.reach)),)
+    result = substitute(curve.expression, {"x": Parameter("x_")})
+    about = _ROLES[role].format(curve.name)
+    return Definition(f"{role}_{curve.name}", lines, result, about)
+
+
+_ROLES = {
+    "transform": "what the aggregation {} makes of each part",
+    "finish": "what the aggregation {} makes of the total",
+    "activate": "the activation {}",
+}
+
+
 def list_definitions(layers: Sequence[Layer]) -> dict[str, Definition]:
     """Return the formulas of a model's layers, by their names in exports."""
     used = [layer for layer in layers if layer.processing not in _FUNCTIONS]
     functions = [get_processing(layer.processing).with_factors(layer.n_factors) for layer in used]
-    return {one.name: one for one in map(_define_processing, functions)}
+    made = list(map(_define_processing, functions))
+    for layer in layers:
+        made += starmap(_define_curve, list_curves(layer.aggregation, layer.activation))
+    return {one.name: one for one in made}
 
 
-def activate(activation: str, x: Expression) -> Expression:
+def transform(aggregation: AnyAggregation, part: Expression) -> Expression:
+    """Return what an aggregation reduces in place of a part."""
+    return part if isinstance(aggregation, str) else call(f"transform_{aggregation}", part)
+
+
+def finish(aggregation: AnyAggregation, total: Expression) -> Expression:
+    """Return the aggregate of the total of all parts."""
+    return total if isinstance(aggregation, str) else call(f"finish_{aggregation}", total)
+
+
+def activate(activation: AnyActivation, x: Expression) -> Expression:
     """Return f(x) of an activation."""
+    if isinstance(activation, Activation):
+        return call(f"activate_{activation}", x)
     return _ACTIVATIONS[activation](x)

@@ -10,7 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from newron.exports.functions import activate, list_definitions, make_function
+from newron.exports.functions import (
+    activate,
+    finish,
+    list_definitions,
+    make_function,
+    transform,
+)
 from newron.expressions.definitions import Definition, collect_definitions
 from newron.expressions.tree import (
     ONE,
@@ -34,6 +40,7 @@ from newron.expressions.tree import (
     multiply,
     subtract,
 )
+from newron.model.aggregation import get_reduction
 from newron.model.model import Model
 from newron.model.network import Layer, rank_edges
 from newron.model.output import Classes
@@ -48,7 +55,7 @@ class Stage:
 
     functions: tuple[Step, ...]
     products: tuple[Step, ...]
-    """The way to neurons that multiply, factor by factor."""
+    """The way to neurons that multiply, factor by factor, or aggregate in a way of their own."""
     neurons: tuple[Step, ...]
 
     @property
@@ -200,10 +207,17 @@ class _LayerReader:
         for e in range(int(layer.begin[j]), int(layer.begin[j + 1])):
             h = Value(Key("function", self.number, e))
             parts.append(h if layer.alpha is None else multiply(Number(float(layer.alpha[e])), h))
-        if layer.aggregation == "product":
+        own = not isinstance(layer.aggregation, str)
+        if own:
+            made = [transform(layer.aggregation, part) for part in parts]
+            parts = [self._keep(part, products) for part in made]
+        reduction = get_reduction(layer.aggregation)
+        if reduction == "product":
             total = self._multiply(parts, products)
         else:
-            total = _combine(layer.aggregation, parts)
+            total = _combine(reduction, parts)
+        if own:
+            total = self._keep(finish(layer.aggregation, total), products)
         if layer.centre is not None:
             total = subtract(total, Number(float(layer.centre[j])))
         return activate(layer.activation, total)
@@ -212,10 +226,14 @@ class _LayerReader:
         """Return the product; each factor but the first is a step."""
         total = parts[0] if parts else ONE
         for part in parts[1:]:
-            key = Key("product", self.number, len(products))
-            products.append(Step(key, call("bounded", call("*", total, part))))
-            total = Value(key)
+            total = self._keep(call("bounded", call("*", total, part)), products)
         return total
+
+    def _keep(self, expression: Expression, products: list[Step]) -> Expression:
+        """Return the value of a step of its own."""
+        key = Key("product", self.number, len(products))
+        products.append(Step(key, expression))
+        return Value(key)
 
     def _name_neuron(self, j: int, *, last: bool) -> str:
         output = self.model.output

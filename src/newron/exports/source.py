@@ -259,8 +259,8 @@ def _describe_layer(layer: Layer, names: Sequence[str]) -> dict[str, Any]:
     """Describe a layer; a source is the number of a column, or of a neuron after all columns."""
     return {
         "processing": f"{layer.processing}",
-        "aggregation": layer.aggregation,
-        "activation": layer.activation,
+        "aggregation": f"{layer.aggregation}",
+        "activation": f"{layer.activation}",
         "neurons": [
             {"name": name, "centre": 0.0 if layer.centre is None else float(layer.centre[j])}
             for j, name in enumerate(names)

@@ -44,6 +44,11 @@ def check_size(node: Expression | Condition, what: str) -> None:
             raise DefinitionError(
                 f"{what}: expected a formula of at most {MAX_DEPTH} nested operations, got more"
             )
+        if isinstance(part, Call) and part.name not in ARITY:
+            raise DefinitionError(
+                f"{what}: expected operations on single numbers, got "
+                f".{part.name.removeprefix('reduce ')}(), which is for the parts of an aggregation"
+            )
         if id(part) not in known:
             inner = [measure(each, above + 1) for each in list_parts(part)]
             size = 1 + sum(each for each, _ in inner)

@@ -25,7 +25,10 @@ from newron.expressions.tree import (
     negate,
 )
 
-__all__ = ["Term", "Test", "apply", "to_expression", "trace", "where"]
+__all__ = ["REDUCTIONS", "Term", "Test", "apply", "to_expression", "trace", "where"]
+
+REDUCTIONS = ("sum", "mean", "min", "max", "product")
+"""What an aggregation may do with the parts of a neuron: calls of these names with "reduce "."""
 
 _UFUNCS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "negative": "negate",
@@ -109,6 +112,58 @@ class Term:
         half = self ** (power // 2)
         square = half * half
         return square * self if power % 2 else square
+
+    def __floordiv__(self, other: object) -> NoReturn:
+        raise DefinitionError("expected + - * / or **, got // or %, which newron.neurons has not")
+
+    __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __floordiv__
+
+    # ---- reductions, of the parts of an aggregation ----
+
+    def sum(self) -> Term:
+        """Return the sum over the parts of a neuron.
+
+        Returns
+        -------
+        Term
+        """
+        return apply("reduce sum", self)
+
+    def mean(self) -> Term:
+        """Return the mean over the parts of a neuron.
+
+        Returns
+        -------
+        Term
+        """
+        return apply("reduce mean", self)
+
+    def min(self) -> Term:
+        """Return the least of the parts of a neuron.
+
+        Returns
+        -------
+        Term
+        """
+        return apply("reduce min", self)
+
+    def max(self) -> Term:
+        """Return the greatest of the parts of a neuron.
+
+        Returns
+        -------
+        Term
+        """
+        return apply("reduce max", self)
+
+    def product(self) -> Term:
+        """Return the product of the parts of a neuron.
+
+        Returns
+        -------
+        Term
+        """
+        return apply("reduce product", self)
 
     # ---- comparisons ----
 

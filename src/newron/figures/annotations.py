@@ -6,7 +6,7 @@ from newron.drawing.palette import SIZES
 from newron.drawing.shapes import Dot, Edge, Label, Rect, Scene
 from newron.drawing.text import fit, measure
 from newron.figures.diagram import Diagram
-from newron.figures.parts import MARGIN, SYMBOLS, format_limit, format_total
+from newron.figures.parts import MARGIN, format_limit, format_total, name_aggregation
 from newron.formatting import clean, format_amount, format_percent
 
 __all__ = ["add_heading", "add_legend", "describe", "make_subtitle", "wrap"]
@@ -55,7 +55,7 @@ def add_legend(scene: Scene, diagram: Diagram, y: float, left: float = MARGIN) -
 
 
 def _list_items(diagram: Diagram) -> list[tuple[str, str]]:
-    words = list(dict.fromkeys(_WORDS[neuron.aggregation] for neuron in diagram.neurons))
+    words = list(dict.fromkeys(name_aggregation(neuron, _WORDS) for neuron in diagram.neurons))
     items = [
         ("box-blue", "function of one input"),
         ("box-green", " or ".join(words)),
@@ -152,7 +152,7 @@ def _describe_row(diagram: Diagram) -> list[str]:
     if outcome is None:
         return []
     last = diagram.layers[-1]
-    sums = ", ".join(f"{SYMBOLS[neuron.aggregation]} {format_total(neuron)}" for neuron in last)
+    sums = ", ".join(f"{name_aggregation(neuron)} {format_total(neuron)}" for neuron in last)
     if diagram.classes is None:
         scores = zip(diagram.outputs, outcome.scores, strict=True)
         result = ", ".join(f"{name} {format_amount(score)}" for name, score in scores)

@@ -16,6 +16,7 @@ import numpy as np
 
 from newron.explanations.path import Part, Stage
 from newron.figures.captions import Mark
+from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
@@ -154,8 +155,8 @@ class Neuron:
     layer: int
     number: int
     name: str
-    aggregation: str
-    activation: str
+    aggregation: AnyAggregation
+    activation: AnyActivation
     centre: float
     low: float
     high: float

@@ -22,7 +22,7 @@ from newron.figures.captions import (
 from newron.figures.diagram import Axis, Diagram, Function, Input, Neuron, Outcome
 from newron.figures.influence import FULL, estimate_influence, measure_influence
 from newron.figures.rows import RowSample, count_values
-from newron.model.aggregation import activate, combine_limits
+from newron.model.aggregation import AnyAggregation, activate_limits, combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
@@ -147,7 +147,8 @@ class _DiagramReader:
         signal = self._find_signal(number, j)
         low, high = _find_limits(layer.aggregation, shapes)
         centre = 0.0 if layer.centre is None else float(layer.centre[j])
-        self.reach.append(tuple(activate(layer.activation, np.array([low, high]) - centre)))
+        ends = activate_limits(layer.activation, *(np.array([[low], [high]]) - centre))
+        self.reach.append((float(ends[0][0]), float(ends[1][0])))
         alive = signal in self.alive or number == len(self.model.layers)
         kept = [shape for shape in shapes if shape.matters and alive]
         stage = self._get_stage(number, j)
@@ -306,7 +307,7 @@ def _find_alive(model: Model, shapes: Shapes) -> set[int]:
     return alive
 
 
-def _find_limits(aggregation: str, shapes: Sequence[Shape]) -> tuple[float, float]:
+def _find_limits(aggregation: AnyAggregation, shapes: Sequence[Shape]) -> tuple[float, float]:
     weights = np.array([1.0 if s.weight is None else s.weight for s in shapes]).reshape(-1, 1)
     ends = np.array([(s.least, s.greatest) for s in shapes]).reshape(-1, 2) * weights
     return combine_limits(aggregation, ends.min(axis=1), ends.max(axis=1))

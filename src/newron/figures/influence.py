@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.explanations.row import open_layers
-from newron.model.aggregation import activate, combine
+from newron.model.aggregation import activate, combine, finish, get_reduction, transform
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer, evaluate
@@ -88,10 +88,12 @@ def _hold(layer: Layer, h: Floats, held: Sequence[int]) -> Floats:
         part = np.full(len(h), _find_constant(layer, h[:, i])) if i in held else h[:, i]
         if layer.alpha is not None:
             part = part * layer.alpha[i]
+        part = transform(layer.aggregation, part)
         total = part if total is None else combine(layer.aggregation, total, part)
     assert total is not None  # noqa: S101 - what is held is among the edges
-    if layer.aggregation == "mean":
+    if get_reduction(layer.aggregation) == "mean":
         total = total / len(edges)
+    total = finish(layer.aggregation, total)
     return activate(layer.activation, total if layer.centre is None else total - layer.centre[j])
 
 

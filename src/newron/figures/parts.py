@@ -32,7 +32,6 @@ from newron.model.arithmetic import Floats, sigmoid
 __all__ = [
     "MARGIN",
     "MIN_NAME",
-    "SYMBOLS",
     "WIDTH",
     "add_activation",
     "add_boxes",
@@ -49,11 +48,12 @@ __all__ = [
     "format_total",
     "make_head",
     "make_value",
+    "name_aggregation",
     "name_folded",
 ]
 
 WIDTH, MARGIN = 1200.0, 28.0
-SYMBOLS = {"sum": "Σ", "mean": "mean", "min": "min", "max": "max", "product": "Π"}
+_SYMBOLS = {"sum": "Σ", "mean": "mean", "min": "min", "max": "max", "product": "Π"}
 MIN_NAME = 34.0  # what must be left of a name, for it to be cut
 
 
@@ -144,9 +144,14 @@ def describe_folded(neuron: Neuron) -> str:
 # ---- sums ----
 
 
+def name_aggregation(neuron: Neuron, words: Mapping[str, str] = _SYMBOLS) -> str:
+    """Return the sign or the word of what a neuron makes of its parts; of one's own, its name."""
+    return words.get(str(neuron.aggregation), f"{neuron.aggregation}")
+
+
 def add_sum(scene: Scene, neuron: Neuron, box: Box, *, caption: str = "") -> None:
     """Draw the green box of a neuron's aggregate, with its value for the row."""
-    symbol = SYMBOLS[neuron.aggregation]
+    symbol = name_aggregation(neuron)
     short = len(symbol) == 1
     scene.add(Rect(box.x, box.y, box.width, box.height, "box-green", 6.0))
 
@@ -227,7 +232,7 @@ def add_hidden_activation(scene: Scene, neuron: Neuron, start: float, plot: Box)
     scene.add(Edge(start, y, end, y, 2.0, stage is not None, "straight"))
     at = None if stage is None else (stage.total, stage.value)
     scene.add(_draw_activation(neuron, plot, lambda z: activate(neuron.activation, z), (), at))
-    label = Label(plot.center, plot.bottom + 13, neuron.activation, "tick", "middle", "m")
+    label = Label(plot.center, plot.bottom + 13, f"{neuron.activation}", "tick", "middle", "m")
     scene.add(label)
 
 
@@ -280,7 +285,7 @@ def add_outcome(
     """Write what two classes come to for the row; without one, the rule. Return the y below."""
     outcome, (x, y) = diagram.outcome, at
     if outcome is None:
-        limit = f"{SYMBOLS[neuron.aggregation]} ≥ {format_limit(neuron)}:"
+        limit = f"{name_aggregation(neuron)} ≥ {format_limit(neuron)}:"
         lines = [(limit, "note", "m", ""), (diagram.outputs[1], "name", "", "")]
         lines += [("otherwise:", "note", "m", ""), (diagram.outputs[0], "name", "", "")]
     else:

@@ -5,12 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
+from newron.model.aggregation import (
+    ACTIVATIONS,
+    AGGREGATIONS,
+    AnyActivation,
+    AnyAggregation,
+    get_reduction,
+)
 from newron.model.network import Layer, rank_edges
 from newron.model.processing import Processing, get_processing
 from newron.model.schema import Schema
+from newron.neurons.activation import Activation
+from newron.neurons.aggregation import Aggregation
 
-__all__ = ["make_evaluator"]
+__all__ = ["list_curves", "make_evaluator"]
 
 
 def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
@@ -30,8 +38,10 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
         ]
         evaluator.add_layer(
             _find_kernel(names, layer.processing),
-            list(AGGREGATIONS).index(layer.aggregation),
-            list(ACTIVATIONS).index(layer.activation),
+            list(AGGREGATIONS).index(get_reduction(layer.aggregation)),
+            list(ACTIVATIONS).index(
+                layer.activation if isinstance(layer.activation, str) else "identity"
+            ),
             layer.n_factors,
             layer.n_neurons,
             np.array(channels, np.int32),
@@ -50,8 +60,22 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
             sizes = len(function.arguments), n_registers
             further = np.array(layer.further).ravel()
             evaluator.set_code(code, constants, *sizes, function.reach, further)
+        for role, curve in list_curves(layer.aggregation, layer.activation):
+            evaluator.set_curve(role, *curve.tape.code, curve.reach)
     evaluator.seal()
     return evaluator
+
+
+def list_curves(
+    aggregation: AnyAggregation, activation: AnyActivation
+) -> list[tuple[str, Activation]]:
+    """Return the formulas of one number of a layer's own aggregation and activation, by role."""
+    out = []
+    if isinstance(aggregation, Aggregation):
+        out += [("transform", aggregation.transformation), ("finish", aggregation.finishing)]
+    if isinstance(activation, Activation):
+        out.append(("activate", activation))
+    return out
 
 
 def _find_kernel(names: Sequence[str], processing: str | Processing) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from newron.formatting import format_count, format_number
+from newron.model.aggregation import AnyAggregation
 from newron.model.network import LARGEST_INPUT, Layer
 from newron.model.output import Classes
 from newron.model.schema import Column, Label
@@ -15,7 +16,7 @@ from newron.model.schema import Column, Label
 if TYPE_CHECKING:
     from newron.model.model import Model
 
-__all__ = ["VERBS", "describe", "name_neurons", "summarize"]
+__all__ = ["VERBS", "describe", "describe_aggregation", "name_neurons", "summarize"]
 
 NEVER = LARGEST_INPUT  # a threshold that no number reaches
 _SATURATED = 19.5  # beyond it tanh is 1 to the last bit
@@ -28,6 +29,13 @@ VERBS = {
     "max": "takes the greatest of",
     "product": "multiplies",
 }
+
+
+def describe_aggregation(aggregation: AnyAggregation, verbs: dict[str, str] = VERBS) -> str:
+    """Return what a neuron does with its functions, as a verb: "adds", "takes soft_max of"."""
+    if isinstance(aggregation, str):
+        return verbs[aggregation]
+    return f"takes {aggregation} of"
 
 
 def summarize(model: Model) -> str:
@@ -90,7 +98,7 @@ def _describe_neuron(
 ) -> list[str]:
     first, end = int(layer.begin[j]), int(layer.begin[j + 1])
     counts = layer.processing == "heaviside" and layer.alpha is None and layer.aggregation == "sum"
-    head = "counts how many hold of" if counts else VERBS[layer.aggregation]
+    head = "counts how many hold of" if counts else describe_aggregation(layer.aggregation)
     after = "" if layer.activation == "identity" else f", then {layer.activation}"
     lines = [f"{name} {head}{after}:"]
     # Functions of one input are one curve, and described on one line.
@@ -99,7 +107,8 @@ def _describe_neuron(
         weight = "" if layer.alpha is None else f"{format_number(layer.alpha[e])} × "
         told = f"{weight}{_describe_function(layer, e, names[layer.source[e]], points)}"
         curves.setdefault(int(layer.source[e]), []).append(told)
-    join = {"product": " × ", "min": ", ", "max": ", "}.get(layer.aggregation, " + ")
+    joins = {"sum": " + ", "mean": " + ", "product": " × "}
+    join = joins.get(str(layer.aggregation), ", ")
     lines += ["    " + _join_signed(parts, join) for parts in curves.values()]
     if layer.centre is not None and layer.centre[j]:
         word = "less" if layer.centre[j] > 0.0 else "plus"

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from newron._files import write_whole
 from newron._version import __version__
 from newron.errors import DefinitionError, ModelError, ModelFileError
+from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label, Output, Targets
 from newron.model.processing import Processing, get_processing, processing_names
 from newron.model.schema import Column, RankScale, Schema
+from newron.neurons.activation import Activation
+from newron.neurons.aggregation import Aggregation
 
 __all__ = ["from_dict", "load", "save", "to_dict", "to_text"]
 
@@ -32,6 +36,7 @@ _WIDTH = 100
 _MOST_DEFINITIONS = 100
 
 Json = dict[str, Any]
+_Formula = TypeVar("_Formula")
 
 
 # ---- writing ----
@@ -49,6 +54,7 @@ def to_dict(model: Model) -> Json:
         "format": FORMAT,
         "version": VERSION,
         **({"definitions": {name: own[name].to_dict() for name in own}} if own else {}),
+        **_curves_to_dict(model),
         "inputs": [_column_to_dict(column) for column in model.schema.columns],
         "layers": layers,
         "output": _output_to_dict(model.output),
@@ -59,6 +65,16 @@ def _list_definitions(model: Model) -> dict[str, Processing]:
     """Return the functions of a model that newron does not come with."""
     own = [layer.processing for layer in model.layers if isinstance(layer.processing, Processing)]
     return {function.name: function for function in own}
+
+
+def _curves_to_dict(model: Model) -> Json:
+    """Return the aggregations and activations that newron does not come with."""
+    out: Json = {}
+    for layer in model.layers:
+        for kind, own in (("aggregations", layer.aggregation), ("activations", layer.activation)):
+            if not isinstance(own, str):
+                out.setdefault(kind, {})[own.name] = own.to_dict()
+    return out
 
 
 def _column_to_dict(column: Column) -> Json:
@@ -92,8 +108,8 @@ def _layer_to_dict(layer: Layer, names: list[str], n_inputs: int) -> Json:
         neurons.append(neuron)
     return {
         "processing": f"{layer.processing}",
-        "aggregation": layer.aggregation,
-        "activation": layer.activation,
+        "aggregation": f"{layer.aggregation}",
+        "activation": f"{layer.activation}",
         "neurons": neurons,
     }
 
@@ -237,9 +253,14 @@ def from_dict(document: Any) -> Model:
             f"expected version {VERSION}, got {version}: "
             + ("update newron" if version > VERSION else "this version was never written")
         )
-    known = {"format", "version", "made by", "definitions", "inputs", "layers", "output"}
-    _check_keys(document, known, known - {"made by", "definitions"}, "the model")
-    own = _definitions_from(document.get("definitions", {}))
+    formulas = {"definitions", "aggregations", "activations"}
+    needed = {"format", "version", "inputs", "layers", "output"}
+    _check_keys(document, needed | formulas | {"made by"}, needed, "the model")
+    own = _Definitions(
+        _read_formulas(document, "definitions", processing_names(), Processing.from_dict),
+        _read_formulas(document, "aggregations", AGGREGATIONS, Aggregation.from_dict),
+        _read_formulas(document, "activations", ACTIVATIONS, Activation.from_dict),
+    )
     columns = [_column_from(item) for item in _list(document["inputs"], "inputs")]
     schema = Schema(tuple(columns))
     signals = {("input", name): i for i, name in enumerate(schema.names)}
@@ -252,17 +273,33 @@ def from_dict(document: Any) -> Model:
     return Model(schema, layers, _output_from(document["output"]))
 
 
-def _definitions_from(item: Any) -> dict[str, Processing]:
+@dataclass(frozen=True)
+class _Definitions:
+    """What a file defines itself, by name."""
+
+    processing: dict[str, Processing]
+    aggregation: dict[str, Aggregation]
+    activation: dict[str, Activation]
+
+
+def _read_formulas(
+    document: Json, kind: str, known: Iterable[str], read: Callable[[str, Any], _Formula]
+) -> dict[str, _Formula]:
+    """Return the formulas of one kind that a file has."""
+    item = document.get(kind, {})
     if not isinstance(item, dict) or len(item) > _MOST_DEFINITIONS:
-        raise ModelFileError(
-            f"definitions: expected an object of at most {_MOST_DEFINITIONS} functions"
-        )
-    for name in sorted(item.keys() & set(processing_names())):
-        raise ModelFileError(f"definitions: expected a name of its own, got {name}")
+        raise ModelFileError(f"{kind}: expected an object of at most {_MOST_DEFINITIONS} functions")
+    for name in sorted(item.keys() & set(known)):
+        raise ModelFileError(f"{kind}: expected a name of its own, got {name}")
     try:
-        return {name: Processing.from_dict(name, data) for name, data in item.items()}
+        return {name: read(name, data) for name, data in item.items()}
     except DefinitionError as error:
         raise ModelFileError(str(error)) from None
+
+
+def _find(own: Mapping[str, _Formula], name: Any) -> _Formula | Any:
+    """Return a formula of the file, or the name as it is."""
+    return own.get(name, name) if isinstance(name, str) else name
 
 
 def _column_from(item: Any) -> Column:
@@ -306,12 +343,12 @@ def _layer_from(
     item: Any,
     where: str,
     signals: dict[tuple[str, str], int],
-    own: dict[str, Processing],
+    own: _Definitions,
 ) -> Layer:
     known = {"processing", "aggregation", "activation", "neurons"}
     _check_keys(item, known, known, where)
     name = item["processing"]
-    function = get_processing(own.get(name, name) if isinstance(name, str) else name)
+    function = get_processing(_find(own.processing, name))
     rows: list[Json] = []
     target: list[int] = []
     centres: list[float | None] = []
@@ -334,12 +371,12 @@ def _layer_from(
         raise ModelFileError(f"{where}: expected as many w and b in every function")
     if any(len(row["parameters"]) != len(function.parameters) for row in rows):
         raise ModelFileError(f"{where}: expected {len(function.parameters)} further parameters")
-    if name in own and n_factors != len(function.factors):
+    if name in own.processing and n_factors != len(function.factors):
         raise ModelFileError(f"{where}: expected {len(function.factors)} factors, got {n_factors}")
     return Layer(
-        function if name in own else name,
-        item["aggregation"],
-        item["activation"],
+        function if name in own.processing else name,
+        _find(own.aggregation, item["aggregation"]),
+        _find(own.activation, item["activation"]),
         len(neurons),
         np.array(target, np.int32),
         np.array([row["source"] for row in rows], np.int32),

@@ -19,10 +19,15 @@ from numpy.typing import NDArray
 
 from newron.errors import ModelError
 from newron.model.aggregation import (
+    AnyActivation,
+    AnyAggregation,
     activate,
     check_activation,
     check_aggregation,
     combine,
+    finish,
+    get_reduction,
+    transform,
 )
 from newron.model.arithmetic import Floats
 from newron.model.processing import Processing, get_processing
@@ -51,8 +56,8 @@ class Layer:
     ----------
     processing : str or Processing
         h by its name, or one of your own (:func:`newron.neurons.processing`).
-    aggregation, activation : str
-        G and f.
+    aggregation, activation : str, Aggregation or Activation
+        G and f, by their names or of your own.
     n_neurons : int
     target, source : int arrays of shape (n_functions,)
         The neuron that a function belongs to (not decreasing), and the signal
@@ -82,8 +87,8 @@ class Layer:
     """
 
     processing: str | Processing
-    aggregation: str
-    activation: str
+    aggregation: AnyAggregation
+    activation: AnyActivation
     n_neurons: int
     target: Integers
     source: Integers
@@ -99,8 +104,8 @@ class Layer:
     def __post_init__(self) -> None:
         """Freeze the arrays and check that they fit together."""
         function = get_processing(self.processing)
-        check_aggregation(self.aggregation)
-        check_activation(self.activation)
+        object.__setattr__(self, "aggregation", check_aggregation(self.aggregation))
+        object.__setattr__(self, "activation", check_activation(self.activation))
         self._freeze("target", np.int32)
         self._freeze("source", np.int32)
         self._freeze("w", np.float64)
@@ -255,7 +260,8 @@ class Layer:
         numbers and divides at the end. So sums have no rounding, and a tie is a tie in
         whatever order they are added.
         """
-        if self.activation != "identity" or self.aggregation == "product":
+        plain = isinstance(self.aggregation, str) and self.aggregation != "product"
+        if self.activation != "identity" or not plain:
             return None
         if not get_processing(self.processing).crisp:
             return None
@@ -378,7 +384,8 @@ def _place_points(layer: Layer, edges: Integers, n_inputs: int, x: Floats, h: Fl
 
 
 def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats) -> Floats:
-    empty = 1.0 if layer.aggregation == "product" else 0.0
+    reduction = get_reduction(layer.aggregation)
+    empty = 1.0 if reduction == "product" else 0.0
     out = np.full((len(signals), layer.n_neurons), empty)
     b = rank_edges(layer, schema)
     for p, edges in enumerate(layer.positions):
@@ -391,10 +398,12 @@ def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats
         part = _place_points(layer, e, len(schema), x, layer.process(x, b[e], e))
         if layer.alpha is not None:
             part = part * layer.alpha[e]
+        part = transform(layer.aggregation, part)
         out[:, here] = part if p == 0 else combine(layer.aggregation, out[:, here], part)
-    if layer.aggregation == "mean":
+    if reduction == "mean":
         counts = np.diff(layer.begin)
         out = np.where(counts > 0, out / np.maximum(counts, 1), out)
+    out = finish(layer.aggregation, out)
     if layer.centre is not None:
         out = out - layer.centre
     return activate(layer.activation, out)

@@ -14,7 +14,9 @@ the functions that newron comes with, in the same language.
 """
 
 from newron.expressions.tracing import Term
-from newron.neurons.decorators import processing
+from newron.neurons.activation import Activation
+from newron.neurons.aggregation import Aggregation
+from newron.neurons.decorators import activation, aggregation, processing
 from newron.neurons.operations import (
     cos,
     exp,
@@ -30,8 +32,12 @@ from newron.neurons.operations import (
 from newron.neurons.processing import Processing
 
 __all__ = [
+    "Activation",
+    "Aggregation",
     "Processing",
     "Term",
+    "activation",
+    "aggregation",
     "cos",
     "exp",
     "log",

@@ -1,9 +1,9 @@
 """The paper's section 3: the functions that newron comes with, each as its formula.
 
 A generalized neuron is y = f(G(h(x))). h puts one input through a function of z = w (x − b): b is a
-position on the column's own axis, w a direction and a sharpness. This file is the definition; where
-the compiled core has a kernel of the same name, that is a faster way to the same number, and a
-test compares the two.
+position on the column's own axis, w a direction and a sharpness. G takes these parts together, f
+what comes of it, less a trained centre. This file is the definition; where the compiled core has a
+kernel of the same name, that is a faster way to the same number, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from typing import Any
 import numpy as np
 
 from newron.expressions.arithmetic import Floats
+from newron.expressions.tracing import REDUCTIONS, Term
+from newron.expressions.tree import Parameter
 from newron.neurons import operations
+from newron.neurons.activation import Activation
+from newron.neurons.aggregation import Aggregation
 from newron.neurons.operations import cos, exp, log, maximum, minimum, tanh, where
 from newron.neurons.processing import Processing, make_processing
 
-__all__ = ["PROCESSING"]
+__all__ = ["ACTIVATIONS", "AGGREGATIONS", "PROCESSING"]
 
 PROCESSING: dict[str, Processing] = {}
 
@@ -120,3 +124,21 @@ def hinge(z: Any) -> Any:
 def softplus(z: Any) -> Any:
     """Be a relu with a smooth bend."""
     return maximum(z, 0.0) + log(1.0 + exp(-abs(z)))
+
+
+# ---- G, of the parts α h(x) of a neuron, and f, of what comes of them ----
+
+AGGREGATIONS: dict[str, Aggregation] = {
+    name: Aggregation(name, Parameter("part"), name, Parameter("total")) for name in REDUCTIONS
+}
+
+_X = Term(Parameter("x"))
+ACTIVATIONS: dict[str, Activation] = {
+    name: Activation(name, formula.expression, reach=1e300)
+    for name, formula in {
+        "identity": _X,
+        "sigmoid": operations.sigmoid(_X),
+        "tanh": tanh(_X),
+        "relu": maximum(_X, 0.0),
+    }.items()
+}

@@ -1,4 +1,4 @@
-"""The decorator that makes processing functions of plain Python functions."""
+"""The decorators that make neurons of plain Python functions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from newron.errors import DefinitionError
-from newron.neurons.builtin import PROCESSING
+from newron.neurons.activation import Activation, make_activation
+from newron.neurons.aggregation import Aggregation, make_aggregation
+from newron.neurons.builtin import ACTIVATIONS, AGGREGATIONS, PROCESSING
+from newron.neurons.naming import check_new
 from newron.neurons.processing import Processing, make_processing
 
-__all__ = ["processing"]
+__all__ = ["activation", "aggregation", "processing"]
 
 
 @overload
@@ -57,14 +60,77 @@ def processing(
     def make(function: Callable[..., Any]) -> Processing:
         other = _find(surrogate)
         made = make_processing(function, other)
-        if made.name in PROCESSING or made.name == "smooth":
-            raise DefinitionError(
-                f"processing: expected a name of its own, got {made.name}, which newron has; "
-                "rename it"
-            )
+        check_new(made.name, "processing", [*PROCESSING, "smooth"])
         return made
 
     return make if function is None else make(function)
+
+
+def aggregation(function: Callable[..., Any]) -> Aggregation:
+    """Make an aggregation G of a Python function of a neuron's parts.
+
+    The function is called once, with a :class:`Term` that stands for all parts α h(x) of a neuron.
+    It transforms them, reduces them once by ``.sum()``, ``.mean()``, ``.min()``, ``.max()`` or
+    ``.product()``, and may go on with the result. A neuron without functions has the total 0, or
+    1 of a product.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    Aggregation
+
+    Raises
+    ------
+    DefinitionError
+        If it is no formula of known operations around one reduction, or can divide by 0.
+
+    Examples
+    --------
+    >>> from newron.neurons import aggregation, exp, log
+    >>> @aggregation
+    ... def soft_max(parts):
+    ...     return log(exp(parts).sum() + 1e-30)
+    >>> soft_max.reduce
+    'sum'
+    """
+    made = make_aggregation(function)
+    check_new(made.name, "aggregation", AGGREGATIONS)
+    return made
+
+
+def activation(function: Callable[..., Any]) -> Activation:
+    """Make an activation f of a Python function of a neuron's total.
+
+    The neuron's trained centre is taken from the total before.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    Activation
+
+    Raises
+    ------
+    DefinitionError
+        If it is no formula of known operations, or can divide by 0.
+
+    Examples
+    --------
+    >>> from newron.neurons import activation
+    >>> @activation
+    ... def bent(x):
+    ...     return x / (1.0 + abs(x))
+    >>> bent
+    <activation bent: x / (1 + abs(x))>
+    """
+    made = make_activation(function)
+    check_new(made.name, "activation", ACTIVATIONS)
+    return made
 
 
 def _find(surrogate: str | Processing | None) -> Processing | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from newron.errors import DefinitionError
 
-__all__ = ["check_name", "describe"]
+__all__ = ["check_name", "check_new", "describe"]
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 _MAX_ABOUT = 200
@@ -27,6 +27,14 @@ def describe(function: Callable[..., Any], kind: str) -> tuple[str, str]:
         )
     about = (inspect.getdoc(function) or "").strip().split("\n")[0]
     return name, about[:_MAX_ABOUT]
+
+
+def check_new(name: str, kind: str, known: Collection[str]) -> None:
+    """Raise an error for a name that newron has itself."""
+    if name in known:
+        raise DefinitionError(
+            f"{kind}: expected a name of its own, got {name}, which newron has; rename it"
+        )
 
 
 def check_name(name: object, kind: str, data: object, known: set[str], needed: set[str]) -> str:

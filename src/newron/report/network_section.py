@@ -9,7 +9,7 @@ from newron.drawing.svg import write_inline
 from newron.figures.diagram import Function, Neuron
 from newron.figures.figure import Picture
 from newron.formatting import format_rounded
-from newron.model.description import VERBS
+from newron.model.description import describe_aggregation
 from newron.report.facts import Facts
 from newron.report.numbers import count
 from newron.report.rules_section import name_rules
@@ -92,9 +92,9 @@ def _write_neuron(facts: Facts, neuron: Neuron) -> Markup:
     functions.sort(key=lambda f: -f.influence)
     limit = _MAX_PARTS if len(facts.diagram.neurons) <= 3 else _FEW_PARTS
     limit += len(functions) == limit + 1  # one more takes no more room than its number
-    head = None
+    head, kind = None, str(neuron.aggregation)
     if len(facts.diagram.neurons) > 1:
-        verb = VERBS[neuron.aggregation]
+        verb = describe_aggregation(neuron.aggregation)
         name = html("th", bdi(neuron.name), f" {verb}", colspan=4, scope="rowgroup")
         head = html("tr", name)
     is_target = facts.classes is None and neuron.layer == len(facts.model.layers)
@@ -103,7 +103,7 @@ def _write_neuron(facts: Facts, neuron: Neuron) -> Markup:
         head,
         map(_write_part, functions[:limit]),
         _write_rest(functions[limit:]),
-        _write_sum(_TOTALS.get(neuron.aggregation, neuron.aggregation), data_sum=neuron.key),
+        _write_sum(_TOTALS.get(kind, kind), data_sum=neuron.key),
         _write_target(neuron) if is_target else None,
     )
 

@@ -81,13 +81,20 @@ const name = (row) => row.map((x, i) => {
   return x === null || categories === null ? x : categories[x];
 });
 
+// Of an aggregation of one's own the total is known where no activation hides it.
+function totalOf(layer, neuron, value, parts) {
+  const aggregate = aggregates[layer.aggregation];
+  if (aggregate) return aggregate(parts);
+  return layer.activation === "identity" ? value + neuron.centre : NaN;
+}
+
 // What every part of the network makes of a row.
 function run(row) {
   const told = explain(name(row));
   const added = layers.map((layer, l) =>
     layer.functions.map((f, e) => weightOf(l, e) * told.functions[l][e]));
   const totals = layers.map((layer, l) => layer.neurons.map((neuron, j) =>
-    aggregates[layer.aggregation](added[l].filter((_, e) => layer.functions[e].neuron === j))));
+    totalOf(layer, neuron, told.neurons[l][j], added[l].filter((_, e) => layer.functions[e].neuron === j))));
   // The scores are exact where sums of many parts are rounded.
   totals[totals.length - 1] = told.scores.map((score, j) =>
     Number(((score + last.neurons[j].centre) / data.unit).toPrecision(12)));
@@ -199,7 +206,8 @@ function flow(t) {
   }
   for (const element of all("[data-sum]")) {
     const [l, j] = split(element.dataset.sum);
-    setText(element, writeAmount(t.totals[l - 1][j - 1], spanOf(l - 1, j - 1)));
+    const total = t.totals[l - 1][j - 1];
+    setText(element, Number.isNaN(total) ? "" : writeAmount(total, spanOf(l - 1, j - 1)));
   }
   for (const element of all("[data-margin]")) {
     setFitted(element, tellMargin(t, element.dataset.margin.split(" ")[0]));
@@ -209,7 +217,9 @@ function flow(t) {
     const final = l === layers.length && data.binary;
     const value = final ? t.probabilities[1] : t.neurons[l - 1][j - 1];
     const dot = one("circle.dot", element);
-    if (dot) placeDot(dot, element, t.totals[l - 1][j - 1], value);
+    const total = t.totals[l - 1][j - 1];
+    if (dot && Number.isNaN(total)) dot.remove();
+    else if (dot) placeDot(dot, element, total, value);
   }
   flowOut(t);
 }

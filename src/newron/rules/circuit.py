@@ -134,6 +134,12 @@ def check_crisp(model: Model) -> None:
                 f"rules are exact for crisp networks: expected heaviside, got {layer.processing} "
                 f"in layer {number}; model.crisp() gives the nearest crisp network"
             )
+        for own in (layer.aggregation, layer.activation):
+            if not isinstance(own, str):
+                raise ModelError(
+                    f"rules are proved for newron's own aggregations and activations, got {own} "
+                    f"in layer {number}"
+                )
         if layer.rank_flags.any():
             raise ModelError(f"expected thresholds on the columns' own scale in layer {number}")
         if layer.alpha is not None and layer is not model.layers[-1]:
@@ -220,7 +226,7 @@ def _read_neuron(layer: Layer, j: int, axes: Sequence[Axis], neurons: Sequence[_
     children = tuple(node for node in nodes if not isinstance(node, Const))
     always = sum(node.value for node in nodes if isinstance(node, Const))
     counts = np.arange(len(children) + 1) + always
-    z = _aggregate(layer.aggregation, counts, len(nodes))
+    z = _aggregate(str(layer.aggregation), counts, len(nodes))
     if layer.centre is not None:
         z = z - layer.centre[j]
     return _Neuron(children, activate(layer.activation, z))

@@ -14,6 +14,7 @@ from typing import Any
 from newron.drawing.markup import write_plain
 from newron.errors import ModelError
 from newron.formatting import format_rounded
+from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.description import VERBS
 from newron.model.model import Model
 from newron.model.output import Classes, Output
@@ -73,8 +74,8 @@ class FuzzyNeuron:
     """
 
     name: str
-    aggregation: str
-    activation: str
+    aggregation: AnyAggregation
+    activation: AnyActivation
     centre: float
     rules: tuple[FuzzyRule, ...]
     constants: tuple[FuzzyRule, ...]

@@ -19,7 +19,7 @@ from newron.formatting import (
     format_unit,
     join_words,
 )
-from newron.model.description import VERBS
+from newron.model.description import VERBS, describe_aggregation
 from newron.model.schema import Label
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def list_neuron(
     if neuron.centre:
         word = "less" if neuron.centre > 0.0 else "plus"
         lines.append(f"{word} {format_rounded(abs(neuron.centre), 4)}")
-    return f"{neuron.name} {verbs[neuron.aggregation]}{after}:", lines
+    return f"{neuron.name} {describe_aggregation(neuron.aggregation, verbs)}{after}:", lines
 
 
 # ---- numbers ----

@@ -16,7 +16,12 @@ import numpy as np
 
 from newron.drawing.markup import write_plain
 from newron.formatting import format_rounded
-from newron.model.aggregation import activate, combine_limits
+from newron.model.aggregation import (
+    AnyActivation,
+    AnyAggregation,
+    activate_limits,
+    combine_limits,
+)
 from newron.model.description import name_neurons
 from newron.model.model import Model
 from newron.model.network import Layer
@@ -185,8 +190,8 @@ class Neuron:
     layer: int
     number: int
     name: str
-    aggregation: str
-    activation: str
+    aggregation: AnyAggregation
+    activation: AnyActivation
     centre: float
 
 
@@ -370,8 +375,8 @@ def _find_reach(neuron: Neuron, shapes: Sequence[Shape]) -> tuple[float, float]:
     reach = np.array(combine_limits(neuron.aggregation, ends.min(axis=1), ends.max(axis=1)))
     if neuron.aggregation == "product" and not np.all(np.abs(reach) <= _LARGEST):
         reach = np.array([-_LARGEST, _LARGEST])  # where a network stops multiplying
-    low, high = activate(neuron.activation, reach - neuron.centre).tolist()
-    return low, high
+    low, high = activate_limits(neuron.activation, *(reach - neuron.centre)[:, None])
+    return float(low[0]), float(high[0])
 
 
 # ---- sums ----

@@ -10,8 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError, ModelError
-from newron.model.aggregation import check_activation, check_aggregation
+from newron.model.aggregation import (
+    AnyActivation,
+    AnyAggregation,
+    check_activation,
+    check_aggregation,
+)
 from newron.model.processing import Processing, get_processing, processing_names
+from newron.neurons.activation import Activation
+from newron.neurons.aggregation import Aggregation
 
 __all__ = ["PRESETS", "Architecture", "LayerPlan", "plan_architecture"]
 
@@ -21,8 +28,8 @@ class LayerPlan:
     """One layer to be trained: h, G, f, its width and its number of factors."""
 
     processing: str | Processing
-    aggregation: str
-    activation: str
+    aggregation: AnyAggregation
+    activation: AnyActivation
     n_neurons: int
     n_factors: int = 1
     weighted: bool = False
@@ -92,8 +99,8 @@ def plan_architecture(
     n_outputs: int,
     *,
     processing: str | Processing | Sequence[str | Processing] = "heaviside",
-    aggregation: str | Sequence[str] = "sum",
-    activation: str | Sequence[str] | None = None,
+    aggregation: AnyAggregation | Sequence[AnyAggregation] = "sum",
+    activation: AnyActivation | Sequence[AnyActivation] | None = None,
     n_factors: int = 2,
     functions_per_input: int = 1,
     direct_inputs: bool = False,
@@ -121,7 +128,12 @@ def plan_architecture(
         chosen = _spread("activation", activation, n_layers, last="identity")
     if chosen[-1] != "identity":
         raise InputError(
-            f"the output layer gives scores: expected activation identity, got {chosen[-1]!r}"
+            f"the output layer gives scores: expected activation identity, got {chosen[-1]!s:.60}"
+        )
+    if isinstance(joins[-1], Aggregation):
+        raise InputError(
+            "the output layer gives scores: expected aggregation sum, mean, min, max or product "
+            f"there, got {joins[-1]}"
         )
     layers = [
         _plan_layer(name, join, act, width, n_factors, last=number == n_layers - 1)
@@ -134,8 +146,8 @@ def plan_architecture(
 
 def _plan_layer(
     processing: str | Processing,
-    aggregation: str,
-    activation: str,
+    aggregation: AnyAggregation,
+    activation: AnyActivation,
     width: int,
     n_factors: int,
     *,
@@ -143,8 +155,7 @@ def _plan_layer(
 ) -> LayerPlan:
     try:
         function = get_processing(processing)
-        check_aggregation(aggregation)
-        check_activation(activation)
+        aggregation, activation = check_aggregation(aggregation), check_activation(activation)
     except ModelError as error:
         raise InputError(str(error)) from None
     return LayerPlan(
@@ -174,10 +185,8 @@ def _check_processing(names: Sequence[Any]) -> None:
             raise InputError(f"expected a processing function among {listed}, got {name!r}")
 
 
-def _spread(
-    what: str, value: str | Processing | Sequence[Any], n_layers: int, last: str | None
-) -> list[Any]:
-    if isinstance(value, str | Processing):
+def _spread(what: str, value: Any, n_layers: int, last: str | None) -> list[Any]:
+    if isinstance(value, str | Processing | Aggregation | Activation):
         return [value] * (n_layers - 1) + [value if last is None else last]
     out = list(value)
     if len(out) != n_layers:

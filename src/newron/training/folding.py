@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.model.aggregation import activate, combine_limits
+from newron.model.aggregation import activate_limits, combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer, rank_edges
@@ -116,7 +116,7 @@ def name_inputs(n_inputs: int) -> list[bytes]:
 
 def name_neurons(layer: Layer, signals: list[bytes]) -> list[bytes]:
     """Name the neurons of a layer, by the names of what it can read."""
-    kind = f"{layer.processing} {layer.aggregation} {layer.activation}".encode()
+    kind = f"{layer.processing!r} {layer.aggregation!r} {layer.activation!r}".encode()
     readers, out = _name_readers(layer, signals), []
     for j in range(layer.n_neurons):
         parts = [kind, b"" if layer.centre is None else layer.centre[j].tobytes()]
@@ -217,8 +217,7 @@ def _span_neurons(layer: Layer, span: Span) -> tuple[Floats, Floats]:
         for first, end in zip(layer.begin[:-1], layer.begin[1:], strict=True)
     ]
     values = np.array(pairs) - (0.0 if layer.centre is None else layer.centre[:, None])
-    values = activate(layer.activation, values)
-    return values[:, 0], values[:, 1]
+    return activate_limits(layer.activation, values[:, 0], values[:, 1])
 
 
 # ---- taking out ----
@@ -244,7 +243,8 @@ def drop_function(layers: Layers, n_inputs: int, at: int, e: int, value: float) 
     """Return the network in which a function of layer ``at`` is this constant.
 
     In a neuron that takes the least or the greatest of its parts the function is left
-    out, whatever the constant, unless it is the only one. ``mean`` must have been turned
+    out, whatever the constant, unless it is the only one; so it is where the aggregation is a
+    formula of one's own. ``mean`` must have been turned
     into sums by :func:`make_additive`.
     """
     layer = layers[at]
@@ -253,6 +253,8 @@ def drop_function(layers: Layers, n_inputs: int, at: int, e: int, value: float) 
     kept = pick_functions(layer, np.delete(np.arange(len(layer.source)), e))
     empty = kept.begin[j] == kept.begin[j + 1]
     rest = (*layers[:at], kept, *layers[at + 1 :])
+    if not isinstance(layer.aggregation, str):
+        return rest
     if layer.aggregation == "sum" or empty:
         nothing = 1.0 if layer.aggregation == "product" else 0.0
         return _shift(rest, n_inputs, at, j, part - nothing)
@@ -327,6 +329,8 @@ def _find_constants(schema: Schema, layers: Layers) -> list[tuple[int, int, floa
 
 def _can_go(layer: Layer, span: Span, e: int) -> bool:
     """Return whether a constant can be left out: always, but of the least or greatest."""
+    if not isinstance(layer.aggregation, str):
+        return False
     if layer.aggregation not in ("min", "max"):
         return True
     weight = np.ones(len(layer.source)) if layer.alpha is None else layer.alpha
@@ -390,6 +394,7 @@ def _skip_single(layers: Layers, n_inputs: int) -> Layers:
     first = n_inputs
     for at, layer in enumerate(layers[:-1]):
         plain = layer.alpha is None and layer.centre is None and layer.activation == "identity"
+        plain = plain and isinstance(layer.aggregation, str)
         if plain and get_processing(layer.processing).crisp:
             for j in np.flatnonzero(np.diff(layer.begin) == 1).tolist():
                 layers = _skip_neuron(layers, at, int(layer.begin[j]), first + j)

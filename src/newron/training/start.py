@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from newron.model.aggregation import activate, combine_limits
+from newron.model.aggregation import activate_limits, combine_limits
 from newron.model.arithmetic import Floats
 from newron.training.encoding import POINT
 from newron.training.wiring import LayerSlices, Params, Wiring
@@ -66,4 +66,4 @@ def _limits(layer: LayerSlices, params: Floats, low: Floats, high: Floats) -> tu
             for j in range(plan.n_neurons)
         ]
     )
-    return activate(plan.activation, ends[:, 0]), activate(plan.activation, ends[:, 1])
+    return activate_limits(plan.activation, ends[:, 0], ends[:, 1])

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron import _core
-from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
+from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS, get_reduction
+from newron.model.compiled import list_curves
 from newron.training.architecture import Architecture, LayerPlan
 
 __all__ = ["Params", "Wiring"]
@@ -114,8 +115,10 @@ class Wiring:
             per_neuron = layer.n_edges // plan.n_neurons
             network.add_layer(
                 names.index(plan.processing if plan.processing in names else "formula"),
-                list(AGGREGATIONS).index(plan.aggregation),
-                list(ACTIVATIONS).index(plan.activation),
+                list(AGGREGATIONS).index(get_reduction(plan.aggregation)),
+                list(ACTIVATIONS).index(
+                    plan.activation if isinstance(plan.activation, str) else "identity"
+                ),
                 plan.weighted,
                 plan.centred,
                 plan.n_factors,
@@ -128,6 +131,8 @@ class Wiring:
                 code, constants, n_registers = tape.code
                 sizes = len(tape.inputs), len(tape.outputs), n_registers
                 network.set_code(code, constants, *sizes, reach)
+            for role, curve in list_curves(plan.aggregation, plan.activation):
+                network.set_curve(role, *curve.training_tape.code, curve.reach)
         return network
 
     def make_trainable(self) -> Params:
