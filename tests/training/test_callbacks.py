@@ -60,7 +60,10 @@ def list_candidates(record):
         ("sigmoid", (), []),
         (
             "smooth", (2,),
-            ["additive", "hidden layer, sigmoid", "hidden layer, tanh_prod"],
+            ["additive, rows of its own", "hidden layer, sigmoid, 30 epochs",
+             "hidden layer, tanh_prod, 30 epochs", "additive", "hidden layer, sigmoid, 30 epochs",
+             "hidden layer, tanh_prod, 30 epochs", "additive, folds",
+             "hidden layer, sigmoid, folds"],
         ),
         ("relu", (2,), []),
     ],
@@ -93,8 +96,9 @@ def test_any_recipe_can_be_ended_while_it_trains(recipe, how):
 @pytest.mark.parametrize(
     ("processing", "candidate", "layers"),
     [("heaviside", "grow, single conditions", 1), ("heaviside", "gradient", 2),
-     ("sigmoid", "additive", 1), ("sigmoid", "hidden layer, sigmoid", 1),
-     ("smooth", "hidden layer, tanh_prod", 1)],
+     ("sigmoid", "additive, rows of its own", 2),
+     ("sigmoid", "hidden layer, sigmoid, 30 epochs", 2),
+     ("smooth", "hidden layer, tanh_prod, 30 epochs", 2)],
 )  # fmt: skip
 def test_the_best_candidate_so_far_is_kept(processing, candidate, layers):
     X, y = make_rows()

@@ -90,6 +90,11 @@ class Additive:
         """Return the effective number of parameters of a column's curve, without steps."""
         return float(sum(self.at.effective[g, output] for g in self._list_smooth(column)))
 
+    @property
+    def n_effective(self) -> float:
+        """The effective number of all parameters."""
+        return float(self.at.effective.sum())
+
     def penalty(self, column: int, output: int) -> float:
         """Return what the curve of a column, without steps, costs by the prior, in nats."""
         at = self.at

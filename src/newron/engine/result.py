@@ -162,6 +162,27 @@ class EngineFit:
 
     # ---- uncertainty ----
 
+    def expect(self, losses: Floats) -> Floats:
+        """Return what losses of training rows are expected to be on new rows.
+
+        A parameter that rows support as a whole costs one nat, summed over all rows; squared
+        errors, whose scale is fitted too, grow by a factor.
+
+        Parameters
+        ----------
+        losses : ndarray of shape (rows,)
+            In the units of the objective.
+
+        Returns
+        -------
+        ndarray of shape (rows,)
+        """
+        fraction = sum(part.n_effective / part.table.total for part in self.parts)
+        if self.parts[0].likelihood.objective.has_dispersion:
+            mean = min(fraction / len(self.parts), 0.9)
+            return np.asarray(losses * (1.0 + mean) / (1.0 - mean))
+        return np.asarray(losses + fraction)
+
     def band(self, column: int, output: int = 0) -> Band:
         """Return the curve of a column with its posterior standard deviation.
 

@@ -15,7 +15,14 @@ from newron.training.decoding import finish
 from newron.training.specification import FitResult, Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = ["STAGES", "fit_additive", "fit_binned", "keep_quick"]
+__all__ = [
+    "STAGES",
+    "finish_binned",
+    "fit_additive",
+    "fit_binned",
+    "fit_pairs",
+    "keep_quick",
+]
 
 STAGES = ("curves", "steps", "pairs", "all pairs", "directions")
 _FEW_ROWS = 1_000  # of the network that is kept should the fit end early
@@ -26,8 +33,20 @@ def fit_binned(data: TrainingSet, spec: Specification, context: FitContext) -> F
 
     Where columns have directions there are no pairs: the sum of curves keeps them.
     """
+    return finish_binned(fit_pairs(data, spec, context), data, spec, context)
+
+
+def fit_pairs(data: TrainingSet, spec: Specification, context: FitContext) -> engine.EngineFit:
+    """Fit as :func:`fit_binned`, without shortening numbers."""
     pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
-    result = _finish(fit_additive(data, spec, context, pairs=pairs), data, spec, context)
+    return fit_additive(data, spec, context, pairs=pairs)
+
+
+def finish_binned(
+    fitted: engine.EngineFit, data: TrainingSet, spec: Specification, context: FitContext
+) -> FitResult:
+    """Return a fit of the engine as the result of a fit."""
+    result = _finish(fitted, data, spec, context)
     context.keep(result, -np.inf)
     return result
 
@@ -42,7 +61,7 @@ def keep_quick(data: TrainingSet, spec: Specification, context: FitContext) -> N
 def fit_additive(
     data: TrainingSet, spec: Specification, context: FitContext, *, pairs: bool = False
 ) -> engine.EngineFit:
-    """Fit by the engine, without shortening numbers."""
+    """Fit curves, and pairs where they are wanted, without shortening numbers."""
     kind = spec.architecture.layers[-1].processing
     if any(spec.directions):
         kind = "sigmoid"  # a product rises and falls

@@ -2,36 +2,32 @@
 
 Additive networks, with pairs of columns, come from the engine on bins (:mod:`newron.engine`),
 which needs no folds. What it cannot express, logic between several columns, is for networks
-with a hidden layer that are trained by gradients: these take part only where they win a race
-on one split of few rows.
+with a hidden layer that are trained by gradients: these take part only where cheap gates let
+them (:mod:`newron.training.strategies.racing`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from newron.model.arithmetic import Floats
-from newron.model.model import Model
-from newron.training.architecture import SMOOTH, Architecture
-from newron.training.binned import fit_binned, keep_quick
+from newron.training.architecture import SMOOTH
+from newron.training.binned import finish_binned, fit_binned, fit_pairs, keep_quick
 from newron.training.context import FitContext
 from newron.training.folds import MANY_ROWS, SURE, Fold, is_better, split_folds
 from newron.training.gradient import fit_network
-from newron.training.recipe import Recipe, choose_decay
 from newron.training.specification import FitResult, Specification
 from newron.training.strategies.base import Strategy
 from newron.training.strategies.growth import is_heaviside, plan_growth
+from newron.training.strategies.racing import find_winners
 from newron.training.training_set import TrainingSet
 
 __all__ = ["Default"]
 
-_RACE_ROWS = 3_000  # distinct rows of a race
-_EPOCHS = 1_000  # of networks with hidden layers
 _FEW_EPOCHS = 60  # of trials on many rows
 
 
@@ -123,14 +119,16 @@ def _shorten(spec: Specification, n_init: int, n_rows: int) -> Specification:
 
 
 def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
-    """Fit by the engine, or a network with hidden layers where a race says so."""
+    """Fit by the engine, or a network with hidden layers where that is clearly better."""
     keep_quick(data, spec, context)
-    deep = _race(data, spec, context.fork())
-    fit = partial(fit_binned, data, spec, context)
+    fitted = fit_pairs(data, spec, context)
+    result = finish_binned(fitted, data, spec, context)
+    deep = find_winners(data, spec, context.fork(), fitted, result.model)
     folds = split_folds(data, spec.objective, context.spawn()) if deep else []
     if not folds:
-        return fit()
-    train = partial(fit_binned, spec=spec, context=context)
+        return result
+    train = partial(fit_binned, spec=spec, context=context.aside())
+    fit = partial(_return, result)
     best = _evaluate("additive, folds", data, folds, spec, context, train, fit)
     for each in deep:
         train = partial(fit_network, spec=each.adjust(n_init=1), context=context)
@@ -141,50 +139,6 @@ def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> 
     return best.fit()
 
 
-def _race(data: TrainingSet, spec: Specification, context: FitContext) -> list[Specification]:
-    """Return the networks with hidden layers that are clearly better on one split of few rows."""
-    kinds = [kind for kind in (spec.architecture, *spec.others) if len(kind.layers) > 1]
-    rows = data.take_first(_RACE_ROWS)
-    folds = split_folds(rows, spec.objective, context.spawn(), n_used=1) if kinds else []
-    if not folds:
-        return []
-    train, validation = rows.take(folds[0].train), folds[0].validation
-    problem = spec.make_problem(rows).take(validation)
-    weight = problem.weight / problem.weight.sum()
-    n_rows = max(int(validation.count.sum()), 2)
-
-    def measure(name: str, model: Model) -> Floats:
-        scores = model.score_rows(rows.X[validation.index])
-        losses = problem.measure_rows(problem.scale.apply(scores))
-        context.evaluated(name, np.array([weight @ losses]))
-        return losses
-
-    aside = context.aside()
-    additive = measure("additive", fit_binned(train, spec, aside).model)
-    winners = []
-    for kind in kinds:
-        deep = _allow_hidden(spec, kind, data.n_rows)
-        model = fit_network(train, deep.adjust(n_init=1), aside).model
-        gain = additive - measure(f"hidden layer, {kind.layers[-1].processing}", model)
-        mean = float(weight @ gain)
-        error = math.sqrt(float(weight @ (gain - mean) ** 2) / (n_rows - 1))
-        if mean > SURE * error:
-            winners.append(deep)
-    return winners
-
-
-def _allow_hidden(spec: Specification, kind: Architecture, n_rows: int) -> Specification:
-    """Return the specification of a network with hidden layers, for tables without noise.
-
-    Hardly any decay, and time to find the exact border.
-    """
-    decay = spec.recipe.weight_decay if spec.own_decay else min(0.003, choose_decay(n_rows))
-    epochs = spec.recipe.max_iter
-    if epochs == Recipe().max_iter:  # the user has named no other number
-        epochs = _EPOCHS
-    return replace(
-        spec.adjust(weight_decay=decay, max_iter=epochs),
-        architecture=replace(kind, direct_inputs=True),
-        input_scale="both",
-        others=(),
-    )
+def _return(result: FitResult) -> FitResult:
+    """Return what is fitted already."""
+    return result
