@@ -4,6 +4,7 @@ To add a target: one class and one line in ``TARGETS``. ``run`` may raise a ``Ne
 one line; anything else is a finding.
 """
 
+import json
 import random
 import tempfile
 import warnings
@@ -20,6 +21,7 @@ from builders.models import make_card, make_regression
 from builders.tables import make_table, write_csv
 from fuzz.mutations import mutate_bytes, mutate_json, mutate_words
 from model.networks import make_model, with_ranks
+from neurons.formulas import draw_model
 from newron.model import Model
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -75,6 +77,27 @@ class ModelFiles(Target):
         model.save(path)
         assert newron.load(path) == model
         assert "\n" not in repr(model)
+
+
+class Definitions(ModelFiles):
+    """Model files with formulas of one's own, of which only the formulas are damaged."""
+
+    name = "definitions"
+
+    def make_seeds(self) -> list[bytes]:
+        models = [draw_model(random.Random(seed)) for seed in range(8)]
+        with tempfile.TemporaryDirectory() as folder:
+            return [_save(model, Path(folder) / "m.json") for model in models]
+
+    def mutate(self, data: bytes, rng: random.Random) -> bytes:
+        document = json.loads(data)
+        kind = rng.choice(sorted({"definitions", "aggregations", "activations"} & document.keys()))
+        damaged = mutate_json(json.dumps(document[kind]).encode(), rng)
+        try:
+            document[kind] = json.loads(damaged)
+        except ValueError:
+            return mutate_bytes(data, rng)
+        return json.dumps(document).encode()
 
 
 def _save(model: Model, path: Path) -> bytes:
@@ -193,7 +216,7 @@ class Journals(Target):
 
 
 TARGETS: dict[str, Callable[[], Target]] = {
-    target.name: target for target in (ModelFiles, RuleTexts, Tables, Journals)
+    target.name: target for target in (ModelFiles, Definitions, RuleTexts, Tables, Journals)
 }
 
 

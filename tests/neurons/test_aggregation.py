@@ -315,6 +315,18 @@ class TestFile:
             from_dict(data)
 
 
+def test_two_definitions_of_one_name_are_refused():
+    def other_wave(x):
+        return sin(2.0 * x)
+
+    other_wave.__name__ = "wave"
+    first, last = make_model(soft_max, wave).layers
+    second = first.replace(source=[2, 3, 2, 3], activation=activation(other_wave))
+    columns = tuple(Column(name, -3.0, 3.0) for name in "ab")
+    with pytest.raises(ModelError, match="got two called wave"):
+        Model(Schema(columns), [first, second, last], Targets(("y",)))
+
+
 class TestReaders:
     def test_rules_say_what_they_do_not_read(self):
         steps = Layer("heaviside", soft_max, "identity", 1, [0, 0], [0, 0], [[1.0], [1.0]],

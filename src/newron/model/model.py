@@ -16,7 +16,7 @@ from newron.model.arithmetic import Floats
 from newron.model.description import describe, summarize
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
-from newron.model.processing import Processing, get_processing
+from newron.model.processing import get_processing
 from newron.model.readable import Readable
 from newron.model.schema import Schema
 from newron.tables.field import Field
@@ -78,14 +78,7 @@ class Model(Readable):
                 if source >= n_inputs or self.schema.columns[source].rank_scale is None:
                     raise ModelError(f"layer {number} reads ranks of what has no rank scale")
             n_signals += layer.n_neurons
-        own: dict[str, Processing] = {}
-        for layer in self.layers:
-            h = layer.processing
-            if isinstance(h, Processing) and own.setdefault(h.name, h) != h:
-                raise ModelError(
-                    f"expected functions of one's own that differ in their names, got two "
-                    f"called {h}; rename one"
-                )
+        self._check_names()
         last = self.layers[-1]
         if last.n_neurons != self.output.n_scores:
             raise ModelError(
@@ -95,6 +88,17 @@ class Model(Readable):
             raise ModelError(
                 f"the last layer gives scores: expected activation identity, got {last.activation}"
             )
+
+    def _check_names(self) -> None:
+        """Check that no two definitions of one kind share a name: a file has one of each."""
+        for kind in ("processing", "aggregation", "activation"):
+            known: dict[str, Any] = {}
+            for own in (getattr(layer, kind) for layer in self.layers):
+                if not isinstance(own, str) and known.setdefault(own.name, own) != own:
+                    raise ModelError(
+                        f"expected functions of one's own that differ in their names, got two "
+                        f"called {own}; rename one"
+                    )
 
     def _check_levels(self, number: int, layer: Layer) -> None:
         kinds = [column.n_categories for column in self.schema.columns]
