@@ -1,9 +1,9 @@
-"""The same sigmoid network and optimizer in eager PyTorch, as a user would write it."""
+"""The same network and optimizer in eager PyTorch, as a user would write it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import torch
@@ -22,8 +22,18 @@ def _make(widths: Sequence[int]) -> tuple[list[torch.Tensor], list[torch.Tensor]
     return places, last
 
 
-def time_step(widths: Sequence[int], n_rows: int, batch: int, n_steps: int) -> float:
+FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sigmoid": torch.sigmoid,
+    "relu": torch.relu,
+    "bell": lambda z: torch.exp(-z * z),
+}
+
+
+def time_step(
+    widths: Sequence[int], n_rows: int, batch: int, n_steps: int, function: str = "sigmoid"
+) -> float:
     """Return the seconds of one step of Adam on a shuffled batch."""
+    process = FUNCTIONS[function]
     torch.manual_seed(0)
     torch.set_num_threads(1)
     places, (alpha, centre) = _make(widths)
@@ -34,7 +44,7 @@ def time_step(widths: Sequence[int], n_rows: int, batch: int, n_steps: int) -> f
     def step(rows: torch.Tensor) -> None:
         signal = x[rows]
         for w, b in zip(places[::2], places[1::2], strict=True):
-            h = torch.sigmoid(w * (signal.unsqueeze(2) - b))
+            h = process(w * (signal.unsqueeze(2) - b))
             signal = (h * alpha if w is places[-2] else h).sum(1)
         loss = torch.nn.functional.binary_cross_entropy_with_logits(signal - centre, y[rows])
         optimizer.zero_grad()

@@ -8,6 +8,7 @@ median over the rounds; a time is the least.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import statistics
 import subprocess
@@ -24,6 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.report import Report, open_report
 from newron import NewronClassifier, _core
+from newron.neurons import Processing, exp, processing
+from newron.neurons.builtin import PROCESSING
 from newron.objectives import Binary
 from newron.training.architecture import plan_architecture
 from newron.training.core_trainer import CoreTable, train
@@ -69,7 +72,7 @@ def make_data(n_rows: int, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] > 0).astype(np.int64)
 
 
-def time_newron(size: Size, processing: str) -> float:
+def time_newron(size: Size, processing: str | Processing) -> float:
     """Return the seconds of one step in the core, one thread."""
     X, y = make_data(size.n_rows, size.widths[0])
     table = CoreTable(
@@ -112,13 +115,13 @@ def time_bare(size: Size) -> float:
     return _core.time_bare_sigmoid(x, np.ascontiguousarray(w), np.ascontiguousarray(b), repeats)
 
 
-def time_torch(size: Size) -> float:
+def time_torch(size: Size, function: str = "sigmoid") -> float:
     """Return the seconds of one step in eager PyTorch, or NaN without it."""
     if not HAS_TORCH:
         return float("nan")
     from benchmarks.eager import time_step
 
-    return time_step(size.widths, size.n_rows, BATCH, size.torch_steps)
+    return time_step(size.widths, size.n_rows, BATCH, size.torch_steps, function)
 
 
 def measure(contestants: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
@@ -167,6 +170,42 @@ def report_training(report: Report, rounds: int) -> None:
     head = [
         "network", "sigmoid", "heaviside", "tanh-prod", "eager torch", "MLPClassifier",
         "bare sigmoid", "torch / newron", "MLP / newron", "sigmoid / bare", "tanh-prod / bare tanh",
+    ]  # fmt: skip
+    report.table(head, rows)
+
+
+def copy_formula(name: str) -> Processing:
+    """Return a built-in function as one of a user's own: without its kernel."""
+    return dataclasses.replace(PROCESSING[name], name=f"own_{name}")
+
+
+@processing
+def bell(z):
+    """Be a bell around b."""
+    return exp(-z * z)
+
+
+def report_formulas(report: Report, rounds: int) -> None:
+    """Compare formulas of the register machine with kernels of the core, and with PyTorch."""
+    report.add("\n## Formulas against kernels: one step of Adam, batch 128, one thread (µs)")
+    rows = []
+    for size in SIZES:
+        for name in ("sigmoid", "relu", "tanh_prod", "bell"):
+            own = bell if name == "bell" else copy_formula(name)
+            contestants = {"formula": lambda s=size, own=own: time_newron(s, own)}
+            if name in PROCESSING:
+                contestants["kernel"] = lambda s=size, n=name: time_newron(s, n)
+            if name != "tanh_prod":
+                contestants["torch"] = lambda s=size, n=name: time_torch(s, n)
+            times = measure(contestants, rounds)
+            least = [f"{min(times[k]) * 1e6:.1f}" if k in times else "" for k in
+                     ("formula", "kernel", "torch")]  # fmt: skip
+            slower = f"{ratio(times, 'formula', 'kernel'):.2f}" if "kernel" in times else ""
+            faster = f"{ratio(times, 'torch', 'formula'):.0f}×" if "torch" in times else ""
+            rows.append([f"{size.name}, {size.n_rows} rows", name, *least, slower, faster])
+    head = [
+        "network", "function", "formula", "kernel", "eager torch", "formula / kernel",
+        "torch / formula",
     ]  # fmt: skip
     report.table(head, rows)
 
@@ -272,14 +311,14 @@ def report_memory(report: Report) -> None:
         return
     report.add("## Peak memory of a fit above the data, 1,000,000 × 20, hidden (4,)")
     rows = []
-    for processing in ("heaviside", "sigmoid"):
+    for function in ("heaviside", "sigmoid"):
         for kind in ("float32", "float64"):
-            code = MEMORY.format(processing=processing, kind=kind)
+            code = MEMORY.format(processing=function, kind=kind)
             done = subprocess.run(
                 [sys.executable, "-c", code], check=True, capture_output=True, text=True
             )
             peak, data = map(float, done.stdout.split())
-            rows.append([f"{processing}, X in {kind}", f"{data:.0f}", f"{peak:.0f}"])
+            rows.append([f"{function}, X in {kind}", f"{data:.0f}", f"{peak:.0f}"])
     report.table(["fit", "the data (MiB)", "peak above it (MiB)"], rows)
     report.add("The core's own copy of the rows is float32: 76 MiB of the peak.")
 
@@ -288,11 +327,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="rounds of each comparison")
+    parser.add_argument("--formulas", action="store_true", help="formulas against kernels alone")
     parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
     options = parser.parse_args(arguments)
-    report = open_report("Speed", parser, arguments, ["numpy", "scikit-learn", "torch"])
+    title = "Speed of formulas" if options.formulas else "Speed"
+    report = open_report(title, parser, arguments, ["numpy", "scikit-learn", "torch"])
     if not HAS_TORCH:
         report.add("\nPyTorch is not installed: its column is empty (run scripts/install_heavy).")
+    if options.formulas:
+        with threadpool_limits(1):
+            report_formulas(report, options.rounds)
+        report.write(options.write)
+        return 0
     with threadpool_limits(1):
         report_training(report, options.rounds)
         report_threads(report, options.rounds)
