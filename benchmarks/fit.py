@@ -10,6 +10,7 @@ slow, takes part where ``--learners`` names it. The made tables have seed 0.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
 import os
@@ -151,6 +152,7 @@ def run_child(folder: Path, learner: str, limit: float) -> dict[str, Any]:
     model = make_learner(learner)
     warm = np.random.default_rng(0).normal(size=(60, 2))
     make_learner(learner).fit(pd.DataFrame(warm, columns=["a", "b"]), warm[:, 0] > 0)  # imports
+    importlib.import_module("sklearn.tree")  # what newron imports at its first large fit
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, cpu = time.perf_counter(), time.process_time()
     model.fit(X, y)

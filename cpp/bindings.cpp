@@ -170,6 +170,20 @@ class PyNetwork {
   std::unique_ptr<newron::Network> network_;
 };
 
+newron::Objective make_objective(newron::Loss loss, float parameter, float factor,
+                                 const std::vector<float>& levels) {
+  require(levels.size() <= newron::kMaxLevels, "more than 16 levels");
+  newron::Objective out = loss;
+  out.parameter = parameter;
+  out.factor = factor;
+  std::copy(levels.begin(), levels.end(), out.levels);
+  return out;
+}
+
+void check_levels(const newron::Objective& loss, int n_outputs) {
+  require(loss != newron::Loss::quantile || n_outputs <= newron::kMaxLevels, "more than 16 levels");
+}
+
 // A table and the arrays that it points into.
 struct PyTable {
   PyTable(In<float, 2> x, In<float, 2> targets, In<float, 1> weights)
@@ -187,11 +201,11 @@ struct PyTable {
             static_cast<int>(targets.shape(1))};
   }
 
-  void check(const newron::NetworkView& net, newron::Loss loss) const {
+  void check(const newron::NetworkView& net, const newron::Objective& loss) const {
     require(view.n_rows > 0, "a table needs a row");
     require(x.shape(1) == static_cast<std::size_t>(net.n_channels), "wrong number of channels");
-    const int wanted = loss == newron::Loss::squared ? net.n_outputs : 1;
-    require(view.n_targets == wanted, "wrong number of target columns");
+    require(view.n_targets == loss.n_targets(net.n_outputs), "wrong number of target columns");
+    check_levels(loss, net.n_outputs);
     require(loss != newron::Loss::binary || net.n_outputs == 1, "binary loss needs one output");
     if (loss != newron::Loss::categorical) return;
     for (std::size_t i = 0; i < targets.shape(0); ++i) {
@@ -363,8 +377,8 @@ class PyEvaluator {
 // Rows as ranks, and the arrays that the table points into.
 struct PyRankTable {
   PyRankTable(In<std::uint16_t, 2> ranks, In<int, 1> n_bins, In<int, 1> n_ordered,
-              In<int, 1> monotone, In<float, 2> targets, In<double, 1> weights, newron::Loss loss,
-              int n_outputs, std::optional<In<double, 2>> base)
+              In<int, 1> monotone, In<float, 2> targets, In<double, 1> weights,
+              const newron::Objective& loss, int n_outputs, std::optional<In<double, 2>> base)
       : ranks(ranks),
         n_bins(n_bins),
         n_ordered(n_ordered),
@@ -384,8 +398,8 @@ struct PyRankTable {
     }
     require(targets.shape(0) == rows && weights.shape(0) == rows, "targets or weights too few");
     require(n_outputs >= 1, "a table needs an output");
-    require(targets.shape(1) == (loss == newron::Loss::squared ? at(n_outputs) : 1),
-            "wrong number of target columns");
+    require(targets.shape(1) == at(loss.n_targets(n_outputs)), "wrong number of target columns");
+    check_levels(loss, n_outputs);
     for (std::size_t c = 0; c < ranks.shape(0); ++c) {
       for (std::size_t i = 0; i < rows; ++i) {
         require(ranks(c, i) < n_bins(c), "a rank is beyond its column's bins");
@@ -586,7 +600,7 @@ std::vector<std::string> function_names() {
 }
 
 nb::tuple differentiate(PyNetwork& network, const PyTable& table, In<float, 1> params,
-                        newron::Loss loss, float blend) {
+                        const newron::Objective& loss, float blend) {
   const newron::NetworkView& net = network.view();
   table.check(net, loss);
   require(params.shape(0) == net.n_params, "wrong number of parameters");
@@ -597,7 +611,7 @@ nb::tuple differentiate(PyNetwork& network, const PyTable& table, In<float, 1> p
 }
 
 nb::tuple evaluate(PyNetwork& network, const PyTable& table, In<float, 1> params,
-                   newron::Loss loss) {
+                   const newron::Objective& loss) {
   const newron::NetworkView& net = network.view();
   table.check(net, loss);
   require(params.shape(0) == net.n_params, "wrong number of parameters");
@@ -628,7 +642,15 @@ NB_MODULE(_core, m) {
   nb::enum_<newron::Loss>(m, "Loss")
       .value("binary", newron::Loss::binary)
       .value("categorical", newron::Loss::categorical)
-      .value("squared", newron::Loss::squared);
+      .value("squared", newron::Loss::squared)
+      .value("tweedie", newron::Loss::tweedie)
+      .value("huber", newron::Loss::huber)
+      .value("quantile", newron::Loss::quantile);
+  nb::class_<newron::Objective>(m, "Objective")
+      .def(nb::new_(&make_objective), "loss"_a, "parameter"_a = 0.0f, "factor"_a = 1.0f,
+           "levels"_a = std::vector<float>{})
+      .def_ro("loss", &newron::Objective::loss);
+  nb::implicitly_convertible<newron::Loss, newron::Objective>();
   nb::enum_<newron::Schedule>(m, "Schedule")
       .value("constant", newron::Schedule::constant)
       .value("cosine", newron::Schedule::cosine)
@@ -722,7 +744,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<PyRankTable>(m, "RankTable")
       .def(nb::init<In<std::uint16_t, 2>, In<int, 1>, In<int, 1>, In<int, 1>, In<float, 2>,
-                    In<double, 1>, newron::Loss, int, std::optional<In<double, 2>>>(),
+                    In<double, 1>, newron::Objective, int, std::optional<In<double, 2>>>(),
            "ranks"_a.noconvert(), "n_bins"_a.noconvert(), "n_ordered"_a.noconvert(),
            "monotone"_a.noconvert(), "targets"_a.noconvert(), "weights"_a.noconvert(), "loss"_a,
            "n_outputs"_a, "base"_a = nb::none());

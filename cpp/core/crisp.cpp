@@ -12,9 +12,54 @@ constexpr int kPartRows = 4096;
 constexpr double kLeastGain = 1e-9;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// ---- losses of one output ----
+
+double clamp_log(double z) {
+  return std::fmin(std::fmax(z, -static_cast<double>(kLargestLog)),
+                   static_cast<double>(kLargestLog));
+}
+
+// Half the unit deviance with a log link.
+RowLoss tweedie(double power, double y, double constant, double score) {
+  const double z = clamp_log(score), rise = 2.0 - power, fall = 1.0 - power;
+  const double up = std::exp(rise * z), down = y * std::exp(fall * z);
+  const double first = rise == 0.0 ? z : up / rise;
+  const double second = fall == 0.0 ? -y * z : -down / fall;
+  return {first + second + constant, up - down, rise * up - fall * down};
+}
+
+RowLoss huber(double bend, double y, double z) {
+  const double error = z - y, size = std::fabs(error);
+  if (size <= bend) return {0.5 * error * error, error, 1.0};
+  // The curvature of the parabola that touches here and lies above: steps never go too far.
+  return {bend * (size - 0.5 * bend), std::copysign(bend, error), bend / size};
+}
+
+RowLoss quantile(double level, double width, double y, double z) {
+  const double u = (y - z) / width;
+  const double e = std::exp(-std::fabs(u)), tail = e / (1.0 + e);
+  const double above = u < 0.0 ? tail : 1.0 - tail;
+  const double soft = std::fmax(u, 0.0) + std::log1p(e);
+  return {width * ((level - 1.0) * u + soft), 1.0 - level - above, above * (1.0 - above) / width};
+}
+
 }  // namespace
 
 // ---- losses of one row ----
+
+RowLoss RankTable::output_loss(int row, int k, double z) const {
+  const float* y = targets + at(row) * at(loss.n_targets(n_outputs)) + at(k);
+  const double parameter = loss.parameter, factor = loss.factor;
+  if (loss == Loss::squared) {
+    const double error = z - *y;
+    return {error * error, 2.0 * error, 2.0};
+  }
+  RowLoss out = loss == Loss::tweedie ? tweedie(parameter, *y, y[n_outputs], z)
+                : loss == Loss::huber ? huber(parameter, *y, z)
+                                      : quantile(loss.levels[k], parameter, *y, z);
+  return {factor * out.value, factor * out.slope, factor * out.curve};
+}
 
 double RankTable::row_loss(int row, const double* z) const {
   const double weight = weights[row];
@@ -22,12 +67,9 @@ double RankTable::row_loss(int row, const double* z) const {
     const double tail = std::log1p(std::exp(-std::fabs(z[0])));
     return weight * (std::max(z[0], 0.0) + tail - targets[row] * z[0]);
   }
-  if (loss == Loss::squared) {
+  if (loss.by_output()) {
     double sum = 0.0;
-    for (int k = 0; k < n_outputs; ++k) {
-      const double error = z[k] - targets[at(row) * at(n_outputs) + at(k)];
-      sum += error * error;
-    }
+    for (int k = 0; k < n_outputs; ++k) sum += output_loss(row, k, z[k]).value;
     return weight * sum / n_outputs;
   }
   const double top = *std::max_element(z, z + n_outputs);
@@ -44,10 +86,11 @@ void RankTable::row_slopes(int row, const double* z, double* slope, double* curv
     curve[0] = weight * std::max(p * (1.0 - p), 1e-6);
     return;
   }
-  if (loss == Loss::squared) {
+  if (loss.by_output()) {
     for (int k = 0; k < n_outputs; ++k) {
-      slope[k] = 2.0 * weight * (z[k] - targets[at(row) * at(n_outputs) + at(k)]) / n_outputs;
-      curve[k] = 2.0 * weight / n_outputs;
+      const RowLoss here = output_loss(row, k, z[k]);
+      slope[k] = weight * here.slope / n_outputs;
+      curve[k] = weight * std::max(here.curve, 1e-6) / n_outputs;
     }
     return;
   }
@@ -71,7 +114,7 @@ Condition RankTable::make_condition(int c, int sign, int cut) const {
 }
 
 bool RankTable::row_wrong(int row, const double* z) const {
-  if (loss == Loss::squared) return false;
+  if (loss.by_output()) return false;
   if (loss == Loss::binary) return (z[0] >= 0.0) != (targets[row] >= 0.5f);
   return std::max_element(z, z + n_outputs) - z != static_cast<int>(targets[row]);
 }

@@ -41,12 +41,12 @@ struct RankTable {
   int n_rows;
   int n_columns;
   int n_outputs;
-  Loss loss;
+  Objective loss;
   const Rank* ranks;     // [column][row]
   const int* n_bins;     // of each column
   const int* n_ordered;  // of each column: the bins before those without order
   const int* monotone;   // of each column: 1 scores may only rise with it, -1 fall, 0 free
-  const float* targets;  // [row][output] for squared loss, else [row]
+  const float* targets;  // [row][target], as many as the loss has
   const double* weights;
   double total_weight;
   const double* base = nullptr;  // [row][output]: scores to which the network adds, or none
@@ -59,6 +59,7 @@ struct RankTable {
   // A condition on a column, with the bins without order off.
   Condition make_condition(int c, int sign, int cut) const;
   // The weighted loss of a row with these scores, and its derivatives.
+  RowLoss output_loss(int row, int output, double score) const;
   double row_loss(int row, const double* scores) const;
   void row_slopes(int row, const double* scores, double* slope, double* curve) const;
   bool row_wrong(int row, const double* scores) const;

@@ -11,12 +11,12 @@
 #include <cstddef>
 
 #include "code.h"
+#include "objective.h"
 
 namespace newron {
 
 enum class Aggregation { sum, mean, min, max, product };
 enum class Activation { identity, sigmoid, tanh, relu };
-enum class Loss { binary, categorical, squared };
 
 constexpr int kLanes = 32;  // rows are padded to a multiple of this: two of the widest vectors
 
@@ -149,7 +149,8 @@ struct Passes {
   // Rows order[first], ... or, without an order, rows first, first + 1, ...
   void (*load)(const NetworkView&, const Table&, const int* order, int first, int n, Room&);
   void (*forward)(const NetworkView&, const float* params, int rows, float blend, Room&);
-  Outcome (*loss)(const NetworkView&, Loss, int rows, int n, float scale, bool gradient, Room&);
+  Outcome (*loss)(const NetworkView&, const Objective&, int rows, int n, float scale, bool gradient,
+                  Room&);
   void (*backward)(const NetworkView&, const float* params, int rows, float blend, Room&,
                    float* gradient);
   void (*adam)(float* params, float* mean, float* square, const float* gradient, const float* share,

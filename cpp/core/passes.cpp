@@ -330,12 +330,82 @@ Outcome squared_loss(const float* z, const float* y, const float* weight, int ro
   return {sum, 0};
 }
 
-Outcome loss(const NetworkView& net, Loss kind, int rows, int n, float scale, bool gradient,
-             Room& room) {
+// Losses that are means over the outputs: part(z, y, constant, gradient) of one vector of rows.
+template <class Part>
+double sum_part(const float* z, const float* y, const float* constant, const float* weight,
+                int rows, float scale, float* g, Part part) {
+  Sum sum;
+  for (int block = 0; block < rows; block += kSumLanes) {
+    for (int v = 0; v < kSumVectors; ++v) {
+      const int t = block + v * kWidth;
+      const Floats wt = load(weight + t);
+      Floats slope;
+      sum.part[v] += wt * part(load(z + t), load(y + t), load(constant + t), slope);
+      if (g != nullptr) store(g + t, scale * wt * slope);
+    }
+  }
+  return static_cast<double>(total(sum));
+}
+
+Floats tweedie_part(float power, Floats score, Floats y, Floats constant, Floats& slope) {
+  const Floats z = most(least(score, all(kLargestLog)), all(-kLargestLog));
+  const float rise = 2.0f - power, fall = 1.0f - power;
+  const Floats up = rise == 0.0f ? all(1.0f) : fast_exp(rise * z);
+  const Floats down = fall == 0.0f ? y : y * fast_exp(fall * z);
+  slope = up - down;
+  const Floats first = rise == 0.0f ? z : up / rise;
+  return first + (fall == 0.0f ? -y * z : -down / fall) + constant;
+}
+
+Floats huber_part(float bend, Floats z, Floats y, Floats& slope) {
+  const Floats error = z - y, size = most(error, -error);
+  slope = most(least(error, all(bend)), all(-bend));
+  return size <= bend ? 0.5f * error * error : bend * (size - 0.5f * bend);
+}
+
+Floats quantile_part(float level, float width, Floats z, Floats y, Floats& slope) {
+  const Floats u = (y - z) / width, e = fast_exp(-most(u, -u)), tail = e / (1.0f + e);
+  slope = 1.0f - level - (u < 0.0f ? tail : 1.0f - tail);
+  return width * ((level - 1.0f) * u + most(u, all(0.0f)) + fast_log1p_unit(e));
+}
+
+Outcome output_loss(const Objective& objective, const float* z, const Room& room, int rows,
+                    int outputs, float scale, bool gradient, float* g) {
+  const float share = objective.factor / static_cast<float>(outputs);
+  const float parameter = objective.parameter;
+  double sum = 0.0;
+  for (int k = 0; k < outputs; ++k) {
+    const float* zk = z + k * room.stride;
+    const float* y = room.targets + k * room.stride;
+    float* gk = gradient ? g + k * room.stride : nullptr;
+    if (objective == Loss::tweedie) {
+      const float* constant = y + outputs * room.stride;
+      sum += sum_part(zk, y, constant, room.weights, rows, scale * share, gk,
+                      [=](Floats zt, Floats yt, Floats ct, Floats& slope) {
+                        return tweedie_part(parameter, zt, yt, ct, slope);
+                      });
+    } else if (objective == Loss::huber) {
+      sum += sum_part(zk, y, y, room.weights, rows, scale * share, gk,
+                      [=](Floats zt, Floats yt, Floats, Floats& slope) {
+                        return huber_part(parameter, zt, yt, slope);
+                      });
+    } else {
+      const float level = objective.levels[k];
+      sum += sum_part(zk, y, y, room.weights, rows, scale * share, gk,
+                      [=](Floats zt, Floats yt, Floats, Floats& slope) {
+                        return quantile_part(level, parameter, zt, yt, slope);
+                      });
+    }
+  }
+  return {sum * share, 0};
+}
+
+Outcome loss(const NetworkView& net, const Objective& objective, int rows, int n, float scale,
+             bool gradient, Room& room) {
   const std::size_t first = static_cast<std::size_t>(net.first_output()) * room.stride;
   const float* z = room.signals + first;
   float* g = room.gradients + first;
-  switch (kind) {
+  switch (objective.loss) {
     case Loss::binary:
       return binary_loss(z, room.targets, room.weights, rows, n, scale, gradient, g);
     case Loss::categorical:
@@ -344,8 +414,9 @@ Outcome loss(const NetworkView& net, Loss kind, int rows, int n, float scale, bo
     case Loss::squared:
       return squared_loss(z, room.targets, room.weights, rows, net.n_outputs, room.stride, scale,
                           gradient, g);
+    default:
+      return output_loss(objective, z, room, rows, net.n_outputs, scale, gradient, g);
   }
-  return {0.0, 0};
 }
 
 // ---- the backward pass ----

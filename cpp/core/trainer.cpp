@@ -206,8 +206,8 @@ void for_blocks(const NetworkView& net, const Table& table, const int* order, in
   }
 }
 
-Outcome pass_forward(const NetworkView& net, Loss loss, const Table& table, int begin, int end,
-                     const float* params, float blend, Room& room) {
+Outcome pass_forward(const NetworkView& net, const Objective& loss, const Table& table, int begin,
+                     int end, const float* params, float blend, Room& room) {
   const FlushDenormals flush;
   Outcome sum = {0.0, 0};
   for_blocks(net, table, nullptr, begin, end, room, [&](int rows, int n) {
@@ -217,9 +217,9 @@ Outcome pass_forward(const NetworkView& net, Loss loss, const Table& table, int 
   return sum;
 }
 
-Outcome pass_both(const NetworkView& net, Loss loss, const Table& table, const int* order,
-                  int begin, int end, const float* params, float blend, float scale, Room& room,
-                  std::vector<float>& gradient) {
+Outcome pass_both(const NetworkView& net, const Objective& loss, const Table& table,
+                  const int* order, int begin, int end, const float* params, float blend,
+                  float scale, Room& room, std::vector<float>& gradient) {
   const FlushDenormals flush;
   std::fill(gradient.begin(), gradient.end(), 0.0f);
   Outcome sum = {0.0, 0};
@@ -231,8 +231,8 @@ Outcome pass_both(const NetworkView& net, Loss loss, const Table& table, const i
   return sum;
 }
 
-Evaluation evaluate_with(const NetworkView& net, Loss loss, const Table& table, const float* params,
-                         float blend, Team& team,
+Evaluation evaluate_with(const NetworkView& net, const Objective& loss, const Table& table,
+                         const float* params, float blend, Team& team,
                          std::vector<std::unique_ptr<Workspace>>& workspaces) {
   const int parts = count_evaluation_parts(table);
   std::vector<Outcome> outcomes(static_cast<std::size_t>(parts));
@@ -256,14 +256,14 @@ std::vector<std::unique_ptr<Workspace>> make_workspaces(const NetworkView& net, 
 
 }  // namespace
 
-Evaluation evaluate(const NetworkView& net, Loss loss, const Table& table, const float* params,
-                    float blend, Team& team) {
+Evaluation evaluate(const NetworkView& net, const Objective& loss, const Table& table,
+                    const float* params, float blend, Team& team) {
   auto workspaces = make_workspaces(net, table.n_targets, team.size());
   return evaluate_with(net, loss, table, params, blend, team, workspaces);
 }
 
-Evaluation differentiate(const NetworkView& net, Loss loss, const Table& table, const float* params,
-                         float blend, std::vector<float>& gradient) {
+Evaluation differentiate(const NetworkView& net, const Objective& loss, const Table& table,
+                         const float* params, float blend, std::vector<float>& gradient) {
   Workspace workspace(net, table.n_targets);
   gradient.assign(net.n_params, 0.0f);
   const double n = table.n_rows;

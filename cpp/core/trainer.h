@@ -51,7 +51,7 @@ enum class Monitor { epoch, exact, validation };
 enum class Status { running, finished, stalled, diverged, cancelled };
 
 struct Settings {
-  Loss loss = Loss::binary;
+  Objective loss = Loss::binary;
   Schedule schedule = Schedule::constant;
   Monitor monitor = Monitor::epoch;
   int batch_size = 128;
@@ -167,11 +167,11 @@ struct Evaluation {
 };
 
 // The loss of a whole table, its parts in fixed order.
-Evaluation evaluate(const NetworkView& net, Loss loss, const Table& table, const float* params,
-                    float blend, Team& team);
+Evaluation evaluate(const NetworkView& net, const Objective& loss, const Table& table,
+                    const float* params, float blend, Team& team);
 
 // Loss and gradient of one batch that is the whole table.
-Evaluation differentiate(const NetworkView& net, Loss loss, const Table& table, const float* params,
-                         float blend, std::vector<float>& gradient);
+Evaluation differentiate(const NetworkView& net, const Objective& loss, const Table& table,
+                         const float* params, float blend, std::vector<float>& gradient);
 
 }  // namespace newron

@@ -203,14 +203,20 @@ void test_growing_lowers_the_objective_in_any_number_of_threads() {
   for (int i = 0; i < rows * columns; ++i) ranks.push_back(static_cast<Rank>(random.below(bins)));
   const std::vector<int> n_bins(columns, bins);
   const std::vector<double> weights(rows, 1.0);
-  for (const Loss loss : {Loss::binary, Loss::categorical, Loss::squared}) {
+  Objective tweedie = Loss::tweedie, huber = Loss::huber, quantile = Loss::quantile;
+  tweedie.parameter = 1.5f;
+  huber.parameter = 0.5f;
+  quantile.parameter = 0.1f;
+  for (float& level : quantile.levels) level = 0.3f;
+  for (const Objective& loss : {Objective(Loss::binary), Objective(Loss::categorical),
+                                Objective(Loss::squared), tweedie, huber, quantile}) {
     const int outputs = loss == Loss::binary ? 1 : 3;
     std::vector<float> targets;
     for (int i = 0; i < rows; ++i) {
       const bool high = ranks[static_cast<std::size_t>(i)] > 2;
       const bool odd = ranks[static_cast<std::size_t>(rows + i)] > 3;
       const int label = (high != odd) + (loss == Loss::categorical && high && odd);
-      for (int k = 0; k < (loss == Loss::squared ? outputs : 1); ++k) {
+      for (int k = 0; k < loss.n_targets(outputs); ++k) {
         targets.push_back(static_cast<float>(label));
       }
     }

@@ -2,6 +2,7 @@
 Compiled loops of newron: training in single, prediction in double precision.
 """
 
+from collections.abc import Sequence
 import enum
 from typing import Annotated, Any
 
@@ -14,6 +15,19 @@ class Loss(enum.Enum):
     categorical = 1
 
     squared = 2
+
+    tweedie = 3
+
+    huber = 4
+
+    quantile = 5
+
+class Objective:
+    def __init__(
+        self, loss: Loss, parameter: float = 0.0, factor: float = 1.0, levels: Sequence[float] = []
+    ) -> None: ...
+    @property
+    def loss(self) -> Loss: ...
 
 class Schedule(enum.Enum):
     constant = 0
@@ -43,9 +57,9 @@ class Status(enum.Enum):
 class Settings:
     def __init__(self) -> None: ...
     @property
-    def loss(self) -> Loss: ...
+    def loss(self) -> Objective: ...
     @loss.setter
-    def loss(self, arg: Loss, /) -> None: ...
+    def loss(self, arg: Objective, /) -> None: ...
     @property
     def schedule(self) -> Schedule: ...
     @schedule.setter
@@ -337,7 +351,7 @@ class RankTable:
         weights: Annotated[
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        loss: Loss,
+        loss: Objective,
         n_outputs: int,
         base: Annotated[
             NDArray[numpy.float64],
@@ -450,7 +464,7 @@ def differentiate(
     params: Annotated[
         NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    loss: Loss,
+    loss: Objective,
     blend: float = 1.0,
 ) -> tuple[Any, ...]: ...
 def evaluate(
@@ -459,7 +473,7 @@ def evaluate(
     params: Annotated[
         NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
     ],
-    loss: Loss,
+    loss: Objective,
 ) -> tuple[Any, ...]: ...
 def time_bare_sigmoid(
     x: Annotated[

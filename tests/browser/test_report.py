@@ -135,7 +135,7 @@ def test_a_card_counts_whole_points(show):
         for k in range(5):
             page.select_option("#pick", str(k))
             score = card.model.scores(X[k : k + 1])[0, 0]
-            total = round(float((score + 3.0) / card.unit))
+            total = round(float(score + 6.0))
             assert page.text_content('.wide [data-sum="1:1"]') == str(total)
             assert f"the sum is {total}, " in page.inner_text("#tell")
             risk = round(100 * card.get_probability(total))

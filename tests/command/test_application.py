@@ -21,8 +21,8 @@ from newron.model import Model, Schema
 ROOT = Path(__file__).parents[2]
 GROUP = typer.main.get_command(app)
 COMMANDS = (
-    "demo", "fit", "predict", "rules", "explain", "plot", "report", "search", "export", "prove",
-    "inspect", "datasets",
+    "demo", "fit", "evaluate", "predict", "compare", "rules", "explain", "plot", "report", "search",
+    "export", "prove", "inspect", "datasets",
 )  # fmt: skip
 
 

@@ -47,6 +47,31 @@ class TestWhatIsPrinted:
         )
         assert kinds == "  1 number, 1 category · 6 values missing: age 6"
 
+    def test_signs_of_numbers_are_units_of_the_model(self, run, tmp_path):
+        rows = make_table(60)
+        for row in rows[1:]:
+            row[0] = row[0] and f"{row[0]} %"
+        write_csv(tmp_path / "table.csv", rows)
+        done = run("fit", "table.csv", "-t", "sick", "-o", "m.json", *QUICK)
+        assert done.exit_code == 0, done.output
+        assert newron.load(tmp_path / "m.json").schema.columns[0].unit == "%"
+
+    def test_tables_without_header_are_fitted_and_predicted(self, run, tmp_path):
+        write_csv(tmp_path / "table.csv", make_table(60)[1:])
+        done = run("fit", "table.csv", "-t", "x3", "-o", "m.json", "--no-header", *QUICK)
+        assert done.exit_code == 0, done.output
+        done = run("predict", "m.json", "table.csv", "--no-header")
+        assert len(done.stdout.splitlines()) == 61
+
+    def test_units_are_printed_after_numbers(self, run, fails, table, tmp_path):
+        words = ("fit", table, "-t", "sick", "-o", "m.json", *QUICK)
+        done = run(*words, "--unit", "age=years")
+        assert done.exit_code == 0, done.output
+        assert re.search(r"age .*\d years", done.stdout)
+        assert newron.load(tmp_path / "m.json").schema.columns[0].unit == "years"
+        assert "expected COLUMN=UNIT" in fails(*words, "--unit", "age", "--force")
+        assert "expected one of the inputs age" in fails(*words, "--unit", "sick=y", "--force")
+
     def test_how_good_it_is_and_how_that_was_measured(self, run, table):
         out = run("fit", table, "-t", "sick", *QUICK).stdout
         found = re.search(
@@ -314,3 +339,42 @@ def test_hostile_names_neither_steer_the_terminal_nor_break_what_is_written(run,
     assert model.predict([[1.0, kind], [1.0, "o"]]).tolist() == ["then", "if"]
     again = run("prove", "t;x-newron/model.json", "t;x-newron/rules.txt")
     assert again.exit_code == 0, again.output
+
+
+class TestWhatIsMeasured:
+    def test_it_is_in_the_file_and_heads_report_and_inspect(self, run, table, tmp_path):
+        out = run("fit", table, "-t", "sick", *QUICK).stdout
+        headline = re.search(r"Accuracy on new rows [^\n]*(?=\.\n)", out)[0]
+        (found,) = newron.load("table-newron/model.json").measured
+        assert found.describe() == headline
+        assert (found.protocol, found.n_folds, found.n_rows) == ("cross-validation", 2, 120)
+        assert list(found.scores) == ["model", "logistic regression", "constant"]
+        assert run("inspect", "table-newron/model.json").stdout.splitlines()[2].strip() == (
+            f"{headline}."
+        )
+        page = (tmp_path / "table-newron" / "report.html").read_text("utf-8")
+        title = re.search("<title>(.*?)</title>", page)[1]
+        assert f"right for {min(round(100 * found.value.value), 99)} of 100 new rows" in title
+        assert f"{headline}, measured by 2-fold cross-validation of 120 rows" in page
+
+    def test_a_table_of_ones_own_is_measured_and_attached(self, run, fails, table, tmp_path):
+        run("fit", table, "-t", "sick", *QUICK, "-o", "m.json")
+        assert "got the table of its training" in fails("evaluate", "m.json", table, "-t", "sick")
+        write_csv(tmp_path / "new.csv", make_table(40, seed=9))
+        done = run("evaluate", "m.json", "new.csv", "-t", "sick", "--attach")
+        assert done.exit_code == 0, done.output
+        first, second = newron.load("m.json").measured
+        assert f"{second.describe()}." in done.stdout
+        assert (second.protocol, second.source) == ("new rows", "new.csv")
+        lines = run("inspect", "m.json").stdout
+        assert lines.index(second.describe_protocol()[:20]) < lines.index("2-fold")
+        assert first.protocol == "cross-validation"
+
+    def test_where_a_regression_is_better_it_says_so_and_what_to_try(self, run, tmp_path):
+        rng = np.random.default_rng(0)
+        x = rng.uniform(0.0, 10.0, 60)
+        rows = [["x", "y"], *([f"{a:.3f}", f"{3.0 * a:.3f}"] for a in x)]
+        write_csv(tmp_path / "line.csv", rows)
+        out = " ".join(run("fit", "line.csv", "-t", "y", *QUICK, "--terms", "2").stdout.split())
+        assert "ridge regression is better by" in out
+        assert "--processing smooth" in out

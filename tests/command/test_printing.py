@@ -27,15 +27,15 @@ SCHEMA = Schema(
         Column("sex", 0.0, 1.0, categories=("female", "male")),
     )
 )
-OUTPUT = Classes(("healthy", "sick"))
+OUTPUT = Classes(("healthy", "sick"), unit=0.3)
 CARD = """
 Points for sick
-    +0.9  coloured vessels ≥ 1 or missing
-    −0.9  chest pain in {typical, atypical, other}
-    −0.3  190 ≤ cholesterol < 236 mg/dl
-    +0.6  age ≥ 55 y
-    +0.3  sex = male
-Sum ≥ 0.6: sick
+    +3  coloured vessels ≥ 1 or missing
+    −3  chest pain in {typical, atypical, other}
+    −1  190 ≤ cholesterol < 236 mg/dl
+    +2  age ≥ 55 y
+    +1  sex = male
+Sum ≥ 2: sick
 Otherwise: healthy
 """
 
@@ -65,8 +65,8 @@ def test_a_card_is_printed_in_whole_points_with_what_totals_mean(capsys):
     sum ≥ 6: sick, otherwise healthy
     Missing values count as: chest pain = nothing, cholesterol = 100 mg/dl
 
-    points      0    1    2    3    4    5 │  6    7    8    9   10
-    risk %     14   18   23   29   35   43 │ 50   57   65   71   77
+    points             0    1    2    3    4    5 │  6    7    8    9   10
+    probability %     14   18   23   29   35   43 │ 50   57   65   71   77
 """
     assert show(capsys, make(CARD)) == expected
 
@@ -84,7 +84,7 @@ def test_a_card_is_a_rule_text_that_can_be_proved():
 def test_narrow_terminals_get_no_table_of_totals(capsys, monkeypatch):
     out = show(capsys, make(CARD), 60, monkeypatch)
     assert "Score card" in out
-    assert "risk %" not in out
+    assert "probability %" not in out
     assert max(map(len, out.splitlines())) <= 60
 
 

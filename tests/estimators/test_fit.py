@@ -8,7 +8,14 @@ import threading
 import numpy as np
 import pytest
 
-from newron import InputError, InterruptedWarning, NewronClassifier, NewronRegressor, TrainingError
+from newron import (
+    Callback,
+    InputError,
+    InterruptedWarning,
+    NewronClassifier,
+    NewronRegressor,
+    TrainingError,
+)
 from newron.demo import make_monk2
 from newron.model import processing_names
 from newron.training.architecture import PRESETS, plan_architecture
@@ -323,12 +330,17 @@ class TestInterruption:
             model.fit(X, y)
         assert model.score(X, y) > 0.9
 
-    @pytest.mark.parametrize("recipe", ["grow", "default"])
-    def test_ctrl_c_while_growing_keeps_what_is_there(self, recipe):
-        X, y = make_blobs(n=30_000, columns=30)
-        model = NewronClassifier(recipe=recipe, max_terms=1000, random_state=0)
-        timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
+    @pytest.mark.parametrize(
+        ("recipe", "n"), [("grow", 3_000), ("default", 3_000), ("default", 12_000)]
+    )
+    def test_ctrl_c_while_growing_keeps_what_is_there(self, recipe, n):
+        X, y = make_blobs(n=n, columns=10)
+
+        class PressCtrlC(Callback):
+            def on_progress(self, progress):
+                os.kill(os.getpid(), signal.SIGINT)
+
+        model = NewronClassifier(recipe=recipe, random_state=0, callbacks=[PressCtrlC()])
         with pytest.warns(InterruptedWarning, match="best model so far"):
             model.fit(X, y)
         assert model.score(X, y) > 0.8

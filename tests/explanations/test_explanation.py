@@ -367,7 +367,7 @@ class TestAsking:
         told = explain(model, [0.2])
         assert told.changes is None
         assert told.prediction == 1.0
-        assert str(told) == "dose = 1\n    ○ +3  a ≥ 0.5  is 0.2, 0.3 below 0.5\n    less −1"
+        assert str(told) == "dose = 1\n    ○ +3  a ≥ 0.5  is 0.2, 0.3 below 0.5\n    plus 1"
         assert explain(model, [0.2], target=(2, None)).changes[0].prediction == 4.0
 
     def test_changes_take_their_settings(self):

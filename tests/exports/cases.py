@@ -106,7 +106,7 @@ def make_case(name: str, model: Model, table: list) -> Case:
 @cache
 def make_cases(n: int = 60) -> list[Case]:
     """Return smooth and crisp models of every kind, a third of them with hostile names."""
-    cases = [make_hostile(), make_widest(), make_steep(), make_ties()]
+    cases = [make_hostile(), make_widest(), make_steep(), make_ties(), make_points()]
     for seed in range(n):
         model = with_points(with_ranks(make_model(seed), seed), seed)
         if seed % 3 == 0:
@@ -204,6 +204,16 @@ def make_widest() -> Case:
     last = make_layer(1, [0, 0], [2, 3], [-1.0, 1.0], [n / 2, 0.5], alpha=[1.0, 1.0], centre=[2.0])
     model = Model(Schema(columns), [total, product, last], Classes(("low", "high")))
     return make_case("widest", model, [[float(x), 1.0] for x in range(0, n, 37)])
+
+
+def make_points() -> Case:
+    """Return a card of whole points, which weigh something else than 1 in log-odds."""
+    columns = (Column("x", 0.0, 9.0), Column("y", 0.0, 9.0))
+    last = make_layer(1, [0] * 3, [0, 0, 1], [1.0, 1.0, -1.0], [2.5, 6.0, 4.0],
+                      alpha=[3.0, 1.0, 2.0], centre=[4.0])  # fmt: skip
+    output = Classes(("low", "high"), unit=0.313, offset=0.195)
+    table = [[float(x), float(y)] for x in range(10) for y in (1, 4, 8)]
+    return make_case("points", Model(Schema(columns), [last], output), table)
 
 
 def make_steep() -> Case:

@@ -1,8 +1,6 @@
 """Drawing: what is shown, in which layout, and the hooks for pages."""
 
 import re
-from dataclasses import replace
-from fractions import Fraction
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -139,16 +137,16 @@ class TestCounts:
     def test_a_score_card_is_drawn_with_its_points(self):
         text = """
         Points for ill
-            +0.5  age ≥ 54.5
-            −1    bmi < 25
-        Sum ≥ 0.25: ill
+            +1  age ≥ 54.5
+            −2  bmi < 25
+        Sum ≥ 1: ill
         Otherwise: well
         """
         schema = Schema((Column("age", 0.0, 100.0), Column("bmi", 10.0, 60.0)))
-        card = read_card(from_rules(text, schema, Classes(("well", "ill"))))
-        doubled = replace(card, unit=Fraction(1, 2))
+        output = Classes(("well", "ill"), unit=0.5, offset=0.25)
+        card = read_card(from_rules(text, schema, output))
         row = {"age": 60, "bmi": 30}
-        figure, root = draw(doubled, row=row), parse(draw(doubled, row=row))
+        figure, root = draw(card, row=row), parse(draw(card, row=row))
         assert {"+1", "+2"} <= set(texts_of(figure))  # as the card is printed
         share = card.model.predict_proba([[60, 30]])[0, 1]
         (told,) = select(root, "text", data_out="probability")

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import newron
+from builders.models import make_card
 from model.networks import make_model, with_ranks
 from newron.errors import ModelFileError
 from newron.model.file import from_dict
@@ -306,3 +307,32 @@ def test_whole_numbers_are_read_as_numbers(tmp_path):
     text = make_text(tmp_path).replace("54.5", "54")
     (tmp_path / "m.json").write_text(text)
     assert newron.load(tmp_path / "m.json").layers[0].b[0, 0] == np.float64(54)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"unit": 0.0}, "unit: expected a positive number"),
+        ({"unit": "a"}, "the unit"),
+        ({"unit": 0.5, "offset": 0.5}, "offset: expected a number from 0 to less than the unit"),
+        ({"unit": 0.5, "offset": -0.1}, "offset: expected"),
+        ({"unit": 0.5}, "adds whole numbers"),
+        ({"unit": 0.5, "link": "log"}, "either"),
+    ],
+)
+def test_a_unit_of_points_is_checked(tmp_path, changes, message):
+    document = make_card().to_dict()  # its centre is 1.5
+    document["output"] |= changes
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(ModelFileError, match=message):
+        newron.load(tmp_path / "m.json")
+
+
+def test_whole_points_travel_with_their_unit(tmp_path):
+    document = make_card().to_dict()
+    document["output"] |= {"unit": 0.5, "offset": 0.25}
+    document["layers"][-1]["neurons"][0]["centre"] = 2.0
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    model = newron.load(tmp_path / "m.json")
+    assert (model.output.unit, model.output.offset) == (0.5, 0.25)
+    assert model.to_dict()["output"] == document["output"]

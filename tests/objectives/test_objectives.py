@@ -3,19 +3,24 @@
 import numpy as np
 import pytest
 
-from builders.training import LOSSES
+from newron import _core
+from newron.errors import InputError
 from newron.model import Classes, Targets
-from newron.objectives import OBJECTIVES, TargetScale, choose_objective
+from newron.objectives import OBJECTIVES, TargetScale, choose_objective, read_objective
+from newron.training.core_trainer import make_core_loss
 
 every_objective = pytest.mark.parametrize("name", OBJECTIVES)
 
 
 def draw(name, n=40, seed=0):
     rng = np.random.default_rng(seed)
-    objective = OBJECTIVES[name](LOSSES[name])
-    scores = rng.normal(scale=2.0, size=(n, objective.n_scores))
+    n_scores = {"binary": 1, "categorical": 3}.get(name, 2)
+    objective = OBJECTIVES[name](n_scores)
+    scores = rng.normal(scale=2.0, size=(n, n_scores))
     if objective.stratified:
-        y = rng.integers(0, max(objective.n_scores, 2), (n, 1)).astype(float)
+        y = rng.integers(0, max(n_scores, 2), (n, 1)).astype(float)
+    elif objective.link_name == "log":
+        y = rng.gamma(2.0, size=scores.shape)
     else:
         y = rng.normal(size=scores.shape)
     return objective, objective.encode_targets(y), scores
@@ -34,6 +39,8 @@ class TestDerivatives:
             np.testing.assert_allclose(got[:, k], (ahead - behind) / 2e-6, atol=1e-6)
 
     def test_the_curvature_is_that_of_the_gradient(self, name):
+        if name == "huber":
+            pytest.skip("beyond its bend Huber's curvature is that of a parabola above it")
         objective, targets, scores = draw(name)
         curvature = objective.expand(targets, scores).curvature
         for m, step in enumerate(1e-6 * np.eye(objective.n_scores)):
@@ -62,20 +69,59 @@ class TestScores:
             return np.average(objective.loss(targets, rows), weights=weight)
 
         rng = np.random.default_rng(2)
+        if name in ("absolute", "huber", "quantile"):
+            pytest.skip("they start from the exact quantile; their loss is smoothed, or not theirs")
         for _ in range(20):
             assert measure(start) <= measure(start + 0.1 * rng.normal(size=len(start)))
 
     def test_a_perfect_score_is_one(self, name):
         objective, targets, _ = draw(name)
-        sure = targets if name == "squared" else 50.0 * (targets - 0.5)
+        sure = 50.0 * (targets - 0.5) if objective.stratified else objective.link(targets)
         weight = np.ones(len(targets))
-        assert objective.evaluate(targets, sure, weight) == pytest.approx(1.0)
+        assert objective.evaluate(targets, sure, weight) == pytest.approx(1.0, abs=1e-12)
         assert objective.score_rows(targets, sure).mean() == pytest.approx(1.0)
 
-    def test_the_core_has_a_loss_of_this_name(self, name):
-        from newron import _core
+    def test_the_core_has_the_same_loss(self, name):
+        objective, targets, scores = draw(name)
+        objective = objective.adapt(targets, np.ones(len(targets)))
+        table = _core.RankTable(
+            np.zeros((1, len(targets)), np.uint16),
+            np.ones(1, np.int32),
+            np.ones(1, np.int32),
+            np.zeros(1, np.int32),
+            objective.encode_core(targets),
+            np.ones(len(targets)),
+            make_core_loss(objective),
+            objective.n_scores,
+            base=scores,
+        )
+        empty = np.zeros((0, 3), np.int32)
+        none, no_flags = np.zeros(0, np.int32), np.zeros(0, np.uint8)
+        start = np.zeros(objective.n_scores)
+        network = _core.Crisp(
+            table, np.zeros(1, np.int32), empty, empty, none, np.zeros(0), start, no_flags, no_flags
+        )
+        want = objective.loss(targets, scores).mean()
+        assert network.loss == pytest.approx(want, rel=1e-5)
 
-        assert hasattr(_core.Loss, name)
+
+class TestReading:
+    @pytest.mark.parametrize(
+        "text", ["squared", "absolute", "huber:2", "quantile:0.1,0.9", "gamma", "tweedie:1.7"]
+    )
+    def test_an_objective_is_written_as_it_is_read(self, text):
+        assert read_objective(text).text == text
+
+    @pytest.mark.parametrize(
+        "text", ["", "cox", "poisson:2", "quantile:1.5", "quantile:0.9,0.1", "tweedie:3", "huber:x"]
+    )
+    def test_what_is_no_objective_is_named(self, text):
+        with pytest.raises(InputError, match="expected"):
+            read_objective(text)
+
+    def test_several_levels_are_of_one_target(self):
+        with pytest.raises(InputError, match="one target"):
+            read_objective("quantile:0.1,0.9", n_targets=2)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,17 @@ def test_the_code_runs(tmp_path, monkeypatch, capsys):
         exec(compile(block, "README.md", "exec"), {})
     assert (tmp_path / "flowers.json").exists()
     assert "petal" in capsys.readouterr().out
+
+
+def test_the_first_example_prints_at_most_ten_lines_on_a_plain_install(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    for extra in ("pandas", "polars", "pyarrow", "matplotlib"):
+        monkeypatch.setitem(sys.modules, extra, None)
+    exec(compile(re.search(r"```python\n(.*?)```", README, re.DOTALL)[1], "README.md", "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert 3 <= len(lines) <= 10
 
 
 def test_there_are_exactly_two_commands_to_set_up():

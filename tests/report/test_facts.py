@@ -63,7 +63,7 @@ def test_a_card_keeps_its_probabilities_under_other_names():
     facts = gather(card, X, y, labels=Labels(names={"age": "age at visit"}))
     assert facts.card.model.schema.names[0] == "age at visit"
     assert np.allclose(facts.scores, card.model.scores(X), rtol=1e-12, atol=1e-12)
-    assert (facts.unit, facts.limit) == (Fraction(1, 2), 6)
+    assert (facts.card.unit, facts.limit) == (Fraction(1, 2), 6)
     weights = sorted(f.weight for f in facts.diagram.functions)
     assert weights == [2.0, 3.0, 4.0, 5.0]
 

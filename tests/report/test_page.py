@@ -151,7 +151,7 @@ def test_a_soft_network_is_not_called_proved():
 
 
 def test_amounts_have_r2_and_error():
-    words = Page(make_page("amounts")).words
+    words = Page(make_page("amounts", seen=0)).words
     assert "R², the part of the variation that is explained" in words
     assert "Always saying the middle value would be off by" in words
 
@@ -202,3 +202,14 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 def test_the_same_rows_give_the_same_page():
     first, second = make_page("soft"), make_page("soft")
     assert first == second
+
+
+@pytest.mark.parametrize("seen", [None, 40, 80])
+@pytest.mark.parametrize("kind", ["card", "amounts"])
+def test_a_figure_of_training_rows_is_no_headline(kind, seen):
+    page = make_page(kind, seen=seen)
+    top, below = page.split('id="performance"')
+    assert "How good it is on new rows was not measured." in top
+    assert not re.search(r"right for|off by \d|of 100", re.search("<h1>.*?</h1>", top)[0])
+    assert 'class="stats"' in below
+    assert 'class="stats"' not in top.split('id="rules"')[0]

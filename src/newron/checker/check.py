@@ -222,7 +222,9 @@ def _digest(text: str) -> str:
 
 
 def _write(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, sort_keys=True)
+    # Who made a file and what was measured of the network are no part of what is compared.
+    network = {key: document[key] for key in document if key not in ("made by", "measured")}
+    return json.dumps(network, sort_keys=True)
 
 
 # ---- forms ----

@@ -211,6 +211,8 @@ def read_network(document: Any) -> Network:
         output = document["output"]
         labels = tuple(output["classes"]) if "classes" in output else None
         targets = tuple(output["targets"]) if "targets" in output else None
+        if targets is not None and output.get("link") == "log":
+            targets = tuple(f"log({name})" for name in targets)
         return Network(columns, _read_last(last, columns, signals), labels, targets)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise CertificateError(f"not the content of a model's file: {error!r}") from None

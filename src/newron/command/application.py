@@ -19,8 +19,10 @@ from typer.core import TyperGroup
 
 from newron._version import __version__
 from newron.command import (
+    compare,
     datasets,
     demo,
+    evaluate,
     explain,
     export,
     fit,
@@ -189,7 +191,9 @@ def _handle_pipe() -> Iterator[None]:
 
 register("demo", demo.run, demo.EXAMPLES)
 register("fit", fit.run, fit.EXAMPLES)
+register("evaluate", evaluate.run, evaluate.EXAMPLES)
 register("predict", predict.run, predict.EXAMPLES)
+register("compare", compare.run, compare.EXAMPLES)
 register("rules", rules.run, rules.EXAMPLES)
 register("explain", explain.run, explain.EXAMPLES)
 register("plot", plot.run, plot.EXAMPLES)

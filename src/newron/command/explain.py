@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-from newron.command.options import DataFile, Missing, ModelFile, option
+from newron.command.options import DataFile, Missing, ModelFile, NoHeader, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
@@ -34,6 +34,7 @@ def run(
         int, option("--changes", "N", "Inputs that change at most; 0 for none.", min=0)
     ] = 3,
     missing: Missing = None,
+    no_header: NoHeader = False,
 ) -> None:
     """Follow one row through a network, and find the smallest change that leads elsewhere."""
     from newron.command.rows import find_label, read_row
@@ -41,7 +42,7 @@ def run(
 
     network = load(model)
     explanation = network.explain(
-        read_row(data, network, row, missing or ()),
+        read_row(data, network, row, missing or (), header=not no_header),
         target=None if to is None else find_label(network, to, "--to"),
         fixed=_check_fixed(network.schema.names, fix or []),
         max_changes=changes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +13,16 @@ from newron.command.options import (
     Force,
     Jobs,
     Missing,
+    NoHeader,
     Positive,
     Seed,
     TargetColumn,
     Task,
+    Units,
     flag,
     list_column_options,
     option,
+    parse_units,
 )
 from newron.command.terminal import Console
 
@@ -28,6 +32,7 @@ EXAMPLES = (
     ("newron fit heart.csv -t disease --hidden 4,2", "allow two hidden layers"),
     ("newron fit heart.csv -t disease --processing smooth", "curves instead of conditions"),
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
+    ("newron fit heart.csv -t disease --unit age=years", "what numbers are in"),
     ("newron fit heart.csv -t disease --test 0.3", "measure on 30 % of the rows"),
 )
 
@@ -109,6 +114,8 @@ def run(
     drop: Drop = None,
     category: Categories = None,
     missing: Missing = None,
+    no_header: NoHeader = False,
+    unit: Units = None,
     task: Task = None,
     positive: Positive = None,
     seed: Seed = 0,
@@ -145,8 +152,9 @@ def run(
     options.check()
     outputs = Outputs(name_folder(data) if output is None else output, report=report, force=force)
     outputs.check()
-    columns = list_column_options(drop, category, missing, task, positive)
+    columns = list_column_options(drop, category, missing, task, positive, no_header=no_header)
     table = read_table(console, data, target, **columns)
+    table = replace(table, units={**table.units, **parse_units(unit, table.X.names)})
     plan = plan_splits(table.y, folds, test)
     print_table(console, data, table)
     result, written = fit_table(console, data, table, options, plan, outputs)

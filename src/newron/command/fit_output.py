@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from newron._version import __version__
+from newron.command.advice import describe_better
 from newron.command.fit_pipeline import NETWORK, FitResult
 from newron.command.outputs import Outputs
 from newron.command.printing import draw_chart, find_card, print_model, print_proof
@@ -23,6 +24,7 @@ from newron.formatting import (
     list_some,
 )
 from newron.model import Model
+from newron.model.measurement import describe_score
 from newron.tables import Field, Label, LabelledTable, Target
 
 __all__ = ["print_files", "print_result", "print_table"]
@@ -82,6 +84,12 @@ def _describe_columns(table: LabelledTable) -> str:
 def list_notes(table: LabelledTable) -> list[str]:
     """Return what else should be known of a table."""
     notes = list(table.notes)
+    if table.y.labels is not None and len(table.y.labels) == 2:
+        first, second = map(_name_class, table.y.labels)
+        notes.append(
+            f"points and probabilities are for {second}; for {first}: "
+            f"--positive {shlex.quote(str(table.y.labels[0]))}"
+        )
     if table.n_unlabelled:
         rows = format_count(table.n_unlabelled, "row has", "rows have")
         notes.append(f"{rows} no {table.y.name}: left out")
@@ -124,16 +132,13 @@ def _print_quality(console: Console, result: FitResult) -> None:
         console.print("  Not measured: there are no test rows.")
         return
     quality = result.evaluation.qualities[NETWORK]
+    name = "Mean absolute error" if isinstance(quality, RegressionQuality) else "Accuracy"
+    score = describe_score(name.lower(), _get_estimate(quality))
+    console.print(bold(f"  {name} on new rows {score}."))
     if isinstance(quality, RegressionQuality):
-        value, low, high = (format_rounded(x) for x in _list_limits(quality.mae))
-        console.print(
-            bold(f"  Mean absolute error on new rows {value}, 95 % interval {low} to {high}.")
-        )
         r2 = 0.0 if quality.r2 is None else quality.r2.value
-        console.print(f"  Explains {_format_percent(r2)} % of the variance (R²).")
-    else:
-        value, low, high = map(_format_percent, _list_limits(quality.accuracy))
-        console.print(bold(f"  Accuracy on new rows {value} %, 95 % interval {low} to {high}."))
+        r2_percent = format_percent(r2, 1, limits=False)
+        console.print(f"  Explains {r2_percent} of the variance (R²).")
     n_rows, trained = map(_count_rows, (result.evaluation.n_rows, result.n_trained))
     if result.plan.n_folds:
         folds = f"{result.plan.n_folds}-fold cross-validation"
@@ -144,14 +149,6 @@ def _print_quality(console: Console, result: FitResult) -> None:
 
 def _count_rows(n: int) -> str:
     return format_count(n, "row")
-
-
-def _list_limits(estimate: Estimate) -> tuple[float, float, float]:
-    return estimate.value, estimate.low, estimate.high
-
-
-def _format_percent(fraction: float) -> str:
-    return format_percent(fraction, 1, limits=False).removesuffix(" %")
 
 
 def _describe_network(model: Model) -> str:
@@ -198,8 +195,7 @@ def _print_notes(console: Console, result: FitResult) -> None:
         print_proof(console, proof, f"{what} equals", agreement)
     if result.unused:
         console.print_record("not used", list_some(result.unused, _MAX_NAMED))
-    note = _describe_missed(result)
-    if note:
+    for note in filter(None, (describe_better(result), _describe_missed(result))):
         console.print_record("note", note)
 
 
@@ -289,5 +285,6 @@ def _describe_quality(result: FitResult) -> dict[str, Any]:
         "rows": evaluation.n_rows,
         "kind": "mean absolute error" if regression else "accuracy",
         "scores": {k: _get_estimate(q).to_dict() for k, q in evaluation.qualities.items()},
+        "note": describe_better(result),
         "r2": quality.r2.value if isinstance(quality, RegressionQuality) and quality.r2 else None,
     }

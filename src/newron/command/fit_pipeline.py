@@ -6,15 +6,17 @@ import math
 import platform
 import time
 import warnings
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
 from newron import report
 from newron._version import __version__
@@ -35,12 +37,13 @@ from newron.evaluation import (
     make_splits,
 )
 from newron.formatting import format_count
-from newron.model import Classes, Model, processing_names
+from newron.model import Classes, Measurement, Model, processing_names
 from newron.rules import RuleSet, extract
 from newron.rules.coverage import cover_rows
 from newron.rules.rounding import round_card
 from newron.rules.scorecard import read_card
 from newron.tables import EncodedTable, LabelledTable, Target, read_labelled
+from newron.tables.fingerprint import hash_table
 from newron.training.recipe import RECIPES
 
 __all__ = ["FitOptions", "FitResult", "fit_table", "parse_hidden", "plan_splits", "read_table"]
@@ -84,8 +87,8 @@ class FitOptions:
                 "others; name sigmoid or tanh_prod"
             )
 
-    def make_estimator(self, y: Target) -> Any:
-        """Return the estimator for a target, not fitted yet."""
+    def make_estimator(self, y: Target, units: Mapping[str, str] | None = None) -> Any:
+        """Return the estimator for a target, not fitted yet; ``units`` are those of columns."""
         settings: dict[str, Any] = {
             "recipe": self.recipe,
             "max_terms": self.terms,
@@ -93,6 +96,8 @@ class FitOptions:
             "random_state": self.seed,
             "n_jobs": self.jobs,
         }
+        if units:
+            settings["domains"] = dict(units)
         if self.hidden is not None:
             settings["hidden_layer_sizes"] = self.hidden
         if y.labels is None:
@@ -160,6 +165,23 @@ class CardEstimator(BaseEstimator):  # type: ignore[misc]
             warnings.simplefilter("ignore", NewronWarning)
             return self.model_.predict(X)
 
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of the probabilities."""
+        return self._get_classes().array
+
+    @available_if(lambda self: is_classifier(self))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: EncodedTable) -> NDArray[Any]:
+        """Predict the probability of each class."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NewronWarning)
+            return self.model_.predict_proba(X)
+
+    def _get_classes(self) -> Classes:
+        output = self.model_.output
+        assert isinstance(output, Classes)  # noqa: S101 - of a classifier
+        return output
+
     def __sklearn_tags__(self) -> Any:
         """Return the tags of the network."""
         return get_tags(self.network)
@@ -182,6 +204,19 @@ class FitResult:
     def evaluation(self) -> Evaluation | None:
         """How good network and baselines are on rows that they were not trained on."""
         return None if self.predictions is None else evaluate(self.predictions)
+
+    @cached_property
+    def measurement(self) -> Measurement | None:
+        """What the model's file keeps of the evaluation."""
+        if self.evaluation is None or self.evaluation.n_rows < 2:
+            return None
+        y, X = self.table.y, self.table.X
+        known = replace(
+            self.evaluation,
+            seed=self.options.seed,
+            fingerprint=hash_table(X.names, X.rows, y.values[:, None].astype(np.float64)),
+        )
+        return known.to_measurement(source=self.data.name, n_trained=self.n_trained)
 
     @property
     def unused(self) -> list[str]:
@@ -247,7 +282,8 @@ def fit_table(
 ) -> tuple[FitResult, dict[str, str]]:
     """Evaluate, train, read rules, write all files; return the result and what was written."""
     begin = time.perf_counter()
-    estimator = CardEstimator(options.make_estimator(table.y), options.points)
+    units = {name: unit for name, unit in table.units.items() if name in table.X.names}
+    estimator = CardEstimator(options.make_estimator(table.y, units), options.points)
     predictions = _predict_splits(console, table, estimator, options.seed, plan)
     if plan.test_size and predictions is not None:
         if not isinstance(predictions.fitted, CardEstimator):
@@ -260,7 +296,11 @@ def fit_table(
     rules = _extract_rules(table, model) if model.is_crisp else None
     seconds = time.perf_counter() - begin
     result = FitResult(data, table, options, plan, predictions, model, rules, seconds)
-    written = outputs.write(model, rules, lambda path: result.write_report(path, console.command))
+    if result.measurement is not None:
+        result = replace(result, model=model.attach(result.measurement))
+    written = outputs.write(
+        result.model, rules, lambda path: result.write_report(path, console.command)
+    )
     return result, written
 
 

@@ -19,7 +19,8 @@ _MAX_SHOWN = 6  # values or categories of a column
 
 
 def run(console: Console, model: ModelFile) -> None:
-    """Print what a model reads, how it is built, and what it predicts."""
+    """Print how good a model was on new rows, what it reads, how it is built, what it predicts."""
+    from newron.command.printing import print_measurement
     from newron.model import load
 
     network = load(model)
@@ -27,6 +28,11 @@ def run(console: Console, model: ModelFile) -> None:
         console.print_json(_to_dict(network))
         return
     console.print(bold(str(model)), dim(f" · {network.fingerprint}"))
+    console.print()
+    if not network.measured:
+        console.print("  Not measured on new rows: newron evaluate does that.")
+    for found in reversed(network.measured):  # the newest first
+        print_measurement(console, found)
     console.print()
     console.print(bold("  Inputs"))
     uses = [_describe_use(network, i) for i in range(len(network.schema))]
@@ -105,4 +111,5 @@ def _to_dict(model: Model) -> dict[str, Any]:
             for layer in model.layers
         ],
         "output": content["output"],
+        "measured": content.get("measured", []),
     }

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from newron.errors import InputError
+
 __all__ = [
     "Categories",
     "DataFile",
@@ -15,13 +17,16 @@ __all__ = [
     "Jobs",
     "Missing",
     "ModelFile",
+    "NoHeader",
     "Positive",
     "Seed",
     "TargetColumn",
     "Task",
+    "Units",
     "flag",
     "list_column_options",
     "option",
+    "parse_units",
 ]
 
 
@@ -39,7 +44,7 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="The model's JS
 DataFile = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="A table: CSV (plain or gzip), JSON lines, Parquet or Arrow."
+        metavar="DATA", help="A table: CSV (plain or gzip), JSON lines, Parquet, Arrow or Excel."
     ),
 ]
 TargetColumn = Annotated[str, option("--target -t", "COLUMN", "The column to predict.")]
@@ -59,6 +64,13 @@ Missing = Annotated[
         "be repeated.",
     ),
 ]
+NoHeader = Annotated[
+    bool, flag("--no-header", "The first row is no names of columns: call them x1, x2, ...")
+]
+Units = Annotated[
+    list[str] | None,
+    option("--unit", "COLUMN=UNIT", "What to print after a column's numbers; may be repeated."),
+]
 Task = Annotated[
     str | None,
     option("--task", "classes|regression", "What the target is; by default what it looks like."),
@@ -68,7 +80,8 @@ Positive = Annotated[
     option(
         "--positive",
         "CLASS",
-        "Which of two classes rules and points are for; by default the second in order.",
+        "Which of two classes rules, points and probabilities are for; by default the second in "
+        "order, unless it is a word for no.",
     ),
 ]
 Force = Annotated[bool, flag("--force", "Overwrite files that exist.")]
@@ -82,6 +95,8 @@ def list_column_options(
     missing: list[str] | None,
     task: str | None,
     positive: str | None,
+    *,
+    no_header: bool = False,
 ) -> dict[str, Any]:
     """Return what is requested of a table as :func:`newron.tables.read_labelled` takes it."""
     return {
@@ -90,4 +105,26 @@ def list_column_options(
         "missing": missing or (),
         "task": "regression" if task == "amounts" else task,  # as it was called once
         "positive": positive,
+        "header": not no_header,
     }
+
+
+def parse_units(units: list[str] | None, names: tuple[str, ...]) -> dict[str, str]:
+    """Parse the units of columns; a name may hold an equals sign, a unit may not.
+
+    Examples
+    --------
+    >>> parse_units(["age=years", "a=b=mg"], ("age", "a=b"))
+    {'age': 'years', 'a=b': 'mg'}
+    """
+    parsed = {}
+    for text in units or ():
+        name, sign, unit = text.rpartition("=")
+        if not (sign and unit.strip()):
+            raise InputError(f"--unit: expected COLUMN=UNIT, such as age=years, got {text!r}")
+        if name not in names:
+            raise InputError(
+                f"--unit: expected one of the inputs {', '.join(names[:8])}, got {name!r}"
+            )
+        parsed[name] = unit.strip()
+    return parsed

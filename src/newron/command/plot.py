@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from newron.command.options import Force, Missing, ModelFile, option
+from newron.command.options import Force, Missing, ModelFile, NoHeader, option
 from newron.command.terminal import Console
 from newron.errors import InputError
 
@@ -33,6 +33,7 @@ def run(
     layout: Annotated[str, option("--layout", "|".join(_LAYOUTS), "How it is laid out.")] = "auto",
     theme: Annotated[str, option("--theme", "|".join(_THEMES), "Its colours.")] = "auto",
     missing: Missing = None,
+    no_header: NoHeader = False,
     force: Force = False,
 ) -> None:
     """Draw a network so that every function can be read.
@@ -50,8 +51,12 @@ def run(
     if data is not None:
         from newron.command.rows import read_row, read_rows
 
-        rows, _ = read_rows(console, data, network, missing or ())
-        shown = None if row is None else read_row(data, network, row, missing or ())
+        rows, _ = read_rows(console, data, network, missing or (), header=not no_header)
+        shown = (
+            None
+            if row is None
+            else read_row(data, network, row, missing or (), header=not no_header)
+        )
     elif row is not None:
         raise InputError("--row: expected --data beside it, got none")
     figure = draw(network, rows, row=shown, title=title, layout=layout, theme=theme)  # type: ignore[arg-type]

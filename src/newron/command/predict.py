@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from newron.command.options import DataFile, Force, Missing, ModelFile, flag, option
+from newron.command.options import DataFile, Force, Missing, ModelFile, NoHeader, flag, option
 from newron.command.terminal import Console
 
 EXAMPLES = (
     ("newron predict model.json new.csv", "to standard output"),
     ("newron predict model.json new.csv -o out.csv --proba", "with probabilities"),
+    ("newron predict model.json new.csv --threshold 0.3", "find more, with more false alarms"),
     ("newron predict model.json new.parquet -o out.jsonl --keep id", "beside a column of DATA"),
     ("newron predict model.json huge.csv.gz -o out.csv.gz", "in little memory"),
 )
@@ -29,10 +30,21 @@ def run(
         ),
     ] = None,
     proba: Annotated[bool, flag("--proba", "Add the probability of each class.")] = False,
+    threshold: Annotated[
+        float | None,
+        option(
+            "--threshold",
+            "P",
+            "Predict the second of two classes from this probability on, instead of 0.5.",
+            min=0.0,
+            max=1.0,
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None, option("--keep", "COLUMN", "Copy a column of DATA; may be repeated.")
     ] = None,
     missing: Missing = None,
+    no_header: NoHeader = False,
     force: Force = False,
 ) -> None:
     """Predict for every row of a table.
@@ -49,7 +61,9 @@ def run(
         data,
         output,
         proba=proba,
+        threshold=threshold,
         keep=keep or (),
         missing=missing or (),
         force=force,
+        header=not no_header,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from newron.command.terminal import WIDTH, Console, Part, blue, bold, dim
@@ -17,7 +16,8 @@ from newron.formatting import (
     format_seconds,
     quote,
 )
-from newron.model import Classes, Model
+from newron.model import Classes, Measurement, Model
+from newron.model.measurement import MODEL, describe_score
 from newron.rules.axis import Axis
 from newron.rules.body import Branch, DecisionList
 from newron.rules.node import Count, Node
@@ -27,9 +27,15 @@ from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard, read_card
 from newron.rules.text import Writer, format_quantifier, name_groups, write_missing, write_outcome
 
-__all__ = ["draw_chart", "find_card", "print_model", "print_proof", "write_card"]
+__all__ = [
+    "draw_chart",
+    "find_card",
+    "print_measurement",
+    "print_model",
+    "print_proof",
+    "write_card",
+]
 
-_MAX_POINTS = 20  # whole points up to which a card is printed in them
 _SHORT_CARD = 4  # conditions up to which rules may be easier to read than points
 _MAX_RULES = 20
 _MAX_LINES = 40
@@ -50,27 +56,11 @@ def is_card(model: Model) -> bool:
 
 
 def find_card(model: Model) -> ScoreCard | None:
-    """Return the score card that a network is, in whole points where its weights are such."""
+    """Return the score card that a network is, unless rules may be easier to read."""
     if not is_card(model):
         return None
     card = read_card(model)
-    weights = [term.weights[0] for term in card.points.terms]
-    if len(weights) <= _SHORT_CARD:
-        return None
-    unit = _find_unit(weights)
-    return replace(card, unit=unit) if max(map(abs, weights)) / unit <= _MAX_POINTS else card
-
-
-def _find_unit(weights: Sequence[Fraction]) -> Fraction:
-    """Return the largest number of which all weights are multiples.
-
-    Examples
-    --------
-    >>> _find_unit([Fraction("0.9"), Fraction("-1.2")])
-    Fraction(3, 10)
-    """
-    shared = math.lcm(*(weight.denominator for weight in weights))
-    return Fraction(math.gcd(*(int(weight * shared) for weight in weights)), shared)
+    return card if len(card.points.terms) > _SHORT_CARD else None
 
 
 def write_card(card: ScoreCard) -> str:
@@ -105,7 +95,7 @@ def _print_card(console: Console, card: ScoreCard) -> None:
         bold(write_outcome(output, 0)),
     )
     _print_missing(console, card.axes, card.points.nodes)
-    _print_risks(console, card)
+    _print_probabilities(console, card)
 
 
 def _list_rows(card: ScoreCard) -> list[tuple[str, str, str]]:
@@ -124,24 +114,24 @@ def _fit(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _print_risks(console: Console, card: ScoreCard) -> None:
+def _print_probabilities(console: Console, card: ScoreCard) -> None:
     """Print what totals mean, where there is space for it."""
     if console.width < WIDTH:
         return
-    risks = card.list_probabilities()
-    width = max(5, *(len(format_fraction(total)) + 2 for total, _ in risks))
+    pairs = card.list_probabilities()
+    width = max(5, *(len(format_fraction(total)) + 2 for total, _ in pairs))
     totals, percents = "", ""
-    for total, risk in _thin(risks, card.threshold, (console.width - 14) // width):
+    for total, probability in _thin(pairs, card.threshold, (console.width - 22) // width):
         bar = " │" if total >= card.threshold and "│" not in totals and totals else ""
         totals += bar + format_fraction(total).rjust(width - len(bar))
-        percents += bar + f"{100 * risk:.0f}".rjust(width - len(bar))
+        percents += bar + f"{100 * probability:.0f}".rjust(width - len(bar))
     console.print()
-    console.print("    ", dim("points  "), totals)
-    console.print("    ", dim("risk %  "), percents)
+    console.print("    ", dim("points         "), totals)
+    console.print("    ", dim("probability %  "), percents)
 
 
 def _thin(
-    risks: list[tuple[Fraction, float]], threshold: Fraction, limit: int
+    pairs: list[tuple[Fraction, float]], threshold: Fraction, limit: int
 ) -> list[tuple[Fraction, float]]:
     """Leave as many totals as there is space for, the first at the threshold or over it among them.
 
@@ -150,9 +140,9 @@ def _thin(
     >>> [int(total) for total, _ in _thin([(Fraction(k), 0.5) for k in range(9)], Fraction(3), 5)]
     [1, 3, 5, 7]
     """
-    step = -(-len(risks) // limit)
-    above = sum(total < threshold for total, _ in risks)
-    return risks[above % step :: step]
+    step = -(-len(pairs) // limit)
+    above = sum(total < threshold for total, _ in pairs)
+    return pairs[above % step :: step]
 
 
 # ---- lists of rules ----
@@ -248,6 +238,22 @@ def print_proof(console: Console, proof: Proof, what: str, agreement: str = "") 
 
 
 # ---- charts ----
+
+
+def print_measurement(console: Console, found: Measurement) -> None:
+    """Print how good a model was, how that was measured, and how good baselines were."""
+    console.print(bold(f"  {found.describe()}."))
+    trained = ""
+    if found.n_trained is not None:
+        trained = f"; this network is trained on {format_count(found.n_trained, 'row')}"
+    for line in console.wrap(f"Measured {found.describe_protocol()}{trained}."):
+        console.print(f"  {line}")
+    others = [name for name in found.scores if name != MODEL]
+    width = max(map(len, others), default=0)
+    for name in others:
+        text = describe_score(found.headline, found.scores[name][found.headline])
+        better = " (better)" if name in found.better else ""
+        console.print(dim(f"    {name:{width}}  {text}{better}"))
 
 
 def draw_chart(

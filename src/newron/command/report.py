@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from newron.command.options import DataFile, Force, Missing, ModelFile, option
+from newron.command.options import DataFile, Force, Missing, ModelFile, NoHeader, option
 from newron.command.terminal import Console
 
 EXAMPLES = (
@@ -40,6 +40,7 @@ def run(
         option("--seen", "N", "How many of the rows it was trained on, if you know.", min=0),
     ] = None,
     missing: Missing = None,
+    no_header: NoHeader = False,
     force: Force = False,
 ) -> None:
     """Write a model as a page: its predictions, how good they are, its rules, the network to try.
@@ -53,7 +54,7 @@ def run(
 
     check_free([output], force=force)
     network = load(model)
-    X, y = read_rows(console, data, network, missing or (), target)
+    X, y = read_rows(console, data, network, missing or (), target, header=not no_header)
     write(
         network,
         output,

@@ -28,7 +28,7 @@ from newron.tables.field import make_label
 from newron.tables.files import open_table
 from newron.tables.source import Batch, Source
 
-__all__ = ["find_label", "predict_file", "read_row", "read_rows"]
+__all__ = ["check_two_classes", "find_label", "predict_file", "read_row", "read_rows"]
 
 PREDICTION = "prediction"
 _MAX_ROWS = 50_000  # of a table that is shown, not predicted
@@ -38,9 +38,11 @@ _REPEATED = 0.1  # different values among all, up to which they are written once
 # ---- reading ----
 
 
-def read_row(path: Path, model: Model, number: int, missing: Iterable[str]) -> dict[str, Any]:
+def read_row(
+    path: Path, model: Model, number: int, missing: Iterable[str], *, header: bool = True
+) -> dict[str, Any]:
     """Read one row of a file, counted from 1, by the names of the model's columns."""
-    source = open_table(path)
+    source = open_table(path, header=header)
     encoder = source.make_encoder(model.fields, missing)
     n_rows = 0
     for batch in source.read():
@@ -53,18 +55,26 @@ def read_row(path: Path, model: Model, number: int, missing: Iterable[str]) -> d
 
 
 def read_rows(
-    console: Console, path: Path, model: Model, missing: Iterable[str], target: str | None = None
+    console: Console,
+    path: Path,
+    model: Model,
+    missing: Iterable[str],
+    target: str | None = None,
+    *,
+    max_rows: int | None = _MAX_ROWS,
+    header: bool = True,
 ) -> tuple[EncodedTable, Target | None]:
     """Read the first rows of a file as a model takes them; those without a target are left out."""
     fields = model.fields
     if target is not None:
-        open_table(path).check_column(target, "the target")
+        open_table(path, header=header).check_column(target, "the target")
         labels = model.output.labels if isinstance(model.output, Classes) else None
         fields = (*fields, Field(target, labels))
-    table = read(path, fields=fields, missing=missing, max_rows=_MAX_ROWS + 1)
-    if len(table) > _MAX_ROWS:
-        console.note(f"{path}: the first {format_count(_MAX_ROWS, 'row')} are used")
-        table = table[:_MAX_ROWS]
+    limit = None if max_rows is None else max_rows + 1  # one more shows that there are more
+    table = read(path, fields=fields, missing=missing, max_rows=limit, header=header)
+    if max_rows is not None and len(table) > max_rows:
+        console.note(f"{path}: the first {format_count(max_rows, 'row')} are used")
+        table = table[:max_rows]
     X, y = (table, None) if target is None else _split_target(table)
     if not len(X):
         raise InputError(f"{path}: expected rows, got none to use")
@@ -99,14 +109,18 @@ def predict_file(
     output: Path | None,
     *,
     proba: bool,
+    threshold: float | None = None,
     keep: Sequence[str],
     missing: Iterable[str],
     force: bool,
+    header: bool = True,
 ) -> None:
     """Predict for every row of a file, in batches, and write that in the same order."""
     check_apart(data, output)
-    source = open_table(data)
+    source = open_table(data, header=header)
     names = [*keep, *_name_outputs(model, proba)]
+    if threshold is not None:
+        check_two_classes(model, "--threshold")
     _check_kept(source, keep, names)
     encoder = source.make_encoder(model.fields, missing)
     # Of no rows: loads the compiled core, which no Ctrl-C must meet, before a file is there.
@@ -115,7 +129,7 @@ def predict_file(
     with _open_output(output, force=force) as text, _show(console, output) as stage:
         write = _make_writer(text, names, lines=console.as_json or _names_lines(output))
         for batch in source.read(encoder, keep):
-            predicted = _predict(model, batch.encode(encoder), proba)
+            predicted = _predict(model, batch.encode(encoder), proba, threshold)
             write([*(_list_cells(batch, name) for name in keep), *predicted])
             n_rows += batch.n_rows
             stage.update(source.done, source.total, format_count(n_rows, "row"))
@@ -143,12 +157,22 @@ def _check_kept(source: Source, keep: Sequence[str], names: Sequence[str]) -> No
             raise InputError(f"--keep: expected a column that is not written yet, got {name!r}")
 
 
-def _predict(model: Model, table: EncodedTable, proba: bool) -> list[Sequence[Any]]:
+def check_two_classes(model: Model, where: str) -> None:
+    """Raise unless a model has two classes: a threshold is between them."""
+    if not isinstance(model.output, Classes) or model.output.n_scores > 1:
+        raise InputError(f"{where}: expected a model of two classes, got another one")
+
+
+def _predict(
+    model: Model, table: EncodedTable, proba: bool, threshold: float | None
+) -> list[Sequence[Any]]:
     """Return the columns that are written."""
     scores = model.scores(table)
-    columns: list[Sequence[Any]] = [
-        part.tolist() for part in np.atleast_2d(model.output.predict(scores).T)
-    ]
+    predicted = model.output.predict(scores)
+    if threshold is not None and isinstance(model.output, Classes):
+        second = model.output.predict_proba(scores)[:, 1] >= threshold
+        predicted = model.output.array[second.astype(np.intp)]
+    columns: list[Sequence[Any]] = [part.tolist() for part in np.atleast_2d(predicted.T)]
     if proba and isinstance(model.output, Classes):
         columns += map(_list_probabilities, model.output.predict_proba(scores).T)
     return columns

@@ -13,6 +13,7 @@ from newron.command.options import (
     Force,
     Jobs,
     Missing,
+    NoHeader,
     Positive,
     Seed,
     TargetColumn,
@@ -70,6 +71,7 @@ def run(
     drop: Drop = None,
     category: Categories = None,
     missing: Missing = None,
+    no_header: NoHeader = False,
     task: Task = None,
     positive: Positive = None,
     seed: Seed = 0,
@@ -95,7 +97,7 @@ def run(
     list_choices({"processing": names}, None)  # raises before the table is read
     path = Path(f"{name_folder(data)}.json") if output is None else output
     check_free([path], force=force)
-    columns = list_column_options(drop, category, missing, task, positive)
+    columns = list_column_options(drop, category, missing, task, positive, no_header=no_header)
     table = read_table(console, data, target, **columns)
     print_table(console, data, table)
     search = NewronSearchCV(

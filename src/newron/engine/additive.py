@@ -19,13 +19,13 @@ from newron.engine.design import LEVELS, BinnedDesign, DenseDesign, Design, coar
 from newron.engine.evidence import Coefficients, Settings, solve
 from newron.engine.likelihood import Likelihood
 from newron.engine.monotone import fix_directions, hold_directions
-from newron.engine.pairs import coarsen_rows, find_pairs, make_pair_group
+from newron.engine.pairs import PairScan, coarsen_rows, find_pairs, make_pair_group
 from newron.engine.screening import WIDE, Sums, find_columns
 from newron.engine.steps import find_steps
 from newron.engine.surfaces import AllPairs, make_all_pairs
 from newron.model.arithmetic import Floats
 
-__all__ = ["Additive", "Stage", "fit_additive"]
+__all__ = ["Additive", "Stage", "fit_additive", "scan_pairs"]
 
 Stage = Callable[[str], None]  # called with the name of a stage as it begins
 
@@ -285,17 +285,24 @@ def _add_steps(model: Additive, n_rounds: int, rounds: int, notify: Stage) -> No
         _solve(model, rounds, notify)
 
 
-def _add_pairs(model: Additive, notify: Stage) -> bool:
-    d = len(model.table.columns)
+def scan_pairs(model: Additive) -> list[PairScan]:
+    """Return the pairs of columns that do something together beyond the model, strongest first."""
+    table = model.table
+    d, is_wide = len(table.columns), len(table.columns) > WIDE
+    bases = model.bases or make_pair_bases(table, _list_free(model, is_wide))
     threshold = _STRONG_GAIN + 0.5 * np.log(max(0.5 * d * (d - 1), 1.0)) if model.is_few else _GAIN
-    scans = find_pairs(
-        model.table,
-        model.bases,
+    return find_pairs(
+        table,
+        bases,
         model.differentiate(),
         model.importance(),
         threshold * model.n_outputs**0.5,
         model.n_threads,
     )
+
+
+def _add_pairs(model: Additive, notify: Stage) -> bool:
+    scans = scan_pairs(model)
     if not scans:
         return False
     model.coarse = coarsen_rows(model.table)

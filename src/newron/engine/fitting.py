@@ -17,7 +17,7 @@ from newron.engine.result import EngineFit, Sample
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes, Output
-from newron.objectives import Objective, TargetScale, choose_objective
+from newron.objectives import Objective, choose_objective
 from newron.tables.field import Field
 
 __all__ = ["PROCESSING", "Options", "fit"]
@@ -80,6 +80,7 @@ def fit(
     fields: Sequence[Field],
     *,
     weight: Floats | None = None,
+    count: Floats | None = None,
     class_weight: Floats | None = None,
     options: Options | None = None,
 ) -> EngineFit:
@@ -98,6 +99,8 @@ def fit(
     fields : sequence of Field
         The columns.
     weight : ndarray of shape (rows,), optional
+    count : ndarray of shape (rows,), optional
+        How many rows each stands for where that is not its weight.
     class_weight : ndarray of shape (classes,), optional
     options : Options, optional
 
@@ -119,45 +122,41 @@ def fit(
     if weight is not None and np.any(weight == 0.0):
         there = np.flatnonzero(weight)
         X, y, weight = X[there], y[there], weight[there]
+        count = None if count is None else count[there]
     rows = _weigh(y, output, weight, class_weight)
     with _blas().limit(limits=1):
         fine = not isinstance(output, Classes)
         table = bin_table(X, rows, fields, fine=fine, n_threads=options.n_threads)
         objective = choose_objective(output)
         scale = objective.learn_scale(y, rows)
-        parts = tuple(_fit_parts(table, objective, scale, y, rows, options))
+        targets = objective.encode_targets(objective.scale_targets(y, scale))
+        likelihoods = _make_likelihoods(objective, targets, rows, count)
+        parts = tuple(_fit_part(table, likelihood, options) for likelihood in likelihoods)
         schema = describe_columns(fields, table, X, ranks=options.processing != "heaviside")
         sample = Sample.take(X, _SAMPLE)
         made = EngineFit(parts, schema, output, scale, sample, options.processing)
         return replace(made, model=made.compress(options.tolerance))
 
 
-def _fit_parts(
-    table: BinnedTable,
-    objective: Objective,
-    scale: TargetScale,
-    y: Floats,
-    weight: Floats,
-    options: Options,
-) -> list[Additive]:
-    """Fit an additive model for all classes, or for each of several targets."""
-    targets = objective.encode_targets(scale.apply(y))
-    if objective.has_dispersion:
-        alone = replace(objective, n_scores=1)
-        likelihoods = [Likelihood(alone, column[:, None], weight) for column in targets.T]
-    else:
-        likelihoods = [Likelihood(objective, targets, weight)]
-    return [
-        fit_additive(
-            table,
-            likelihood,
-            pairs=options.pairs and options.processing != "heaviside",
-            directions=options.directions if options.has_directions else (),
-            n_threads=options.n_threads,
-            stage=options.progress,
-        )
-        for likelihood in likelihoods
-    ]
+def _make_likelihoods(
+    objective: Objective, targets: Floats, weight: Floats, count: Floats | None
+) -> list[Likelihood]:
+    """Return one likelihood for all classes, or one for each of several targets."""
+    alone = objective.split()
+    if len(alone) == 1:
+        return [Likelihood(alone[0], targets, weight, count)]
+    return [Likelihood(each, targets[:, k : k + 1], weight, count) for k, each in enumerate(alone)]
+
+
+def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> Additive:
+    return fit_additive(
+        table,
+        likelihood,
+        pairs=options.pairs and options.processing != "heaviside",
+        directions=options.directions if options.has_directions else (),
+        n_threads=options.n_threads,
+        stage=options.progress,
+    )
 
 
 _controller: list[ThreadpoolController] = []

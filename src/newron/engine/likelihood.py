@@ -30,10 +30,20 @@ class Likelihood:
     targets : ndarray of shape (rows, n_scores)
         As the objective encodes them.
     weight : ndarray of shape (rows,)
+    count : ndarray of shape (rows,), optional
+        How many rows each stands for; by default its weight.
     """
 
-    def __init__(self, objective: Objective, targets: Floats, weight: Floats) -> None:
-        self.objective, self.targets, self.weight = objective, targets, weight
+    def __init__(
+        self,
+        objective: Objective,
+        targets: Floats,
+        weight: Floats,
+        count: Floats | None = None,
+    ) -> None:
+        self.objective = objective.adapt(targets, weight)
+        self.targets, self.weight = targets, weight
+        self.count = weight if count is None else count
         self.n_outputs = objective.n_scores
         self.dispersion = 0.5 if objective.has_dispersion else 1.0
         expansion = objective.expand(targets[:1], np.zeros((1, self.n_outputs)))
@@ -46,9 +56,9 @@ class Likelihood:
 
     def start(self) -> Floats:
         """Return constant scores to begin with: those of the mean, and of one row of no score."""
-        none = self.objective.inverse_link(np.zeros((1, self.n_outputs)))[0]
-        mean = (self.weight @ self.targets + none) / (self.weight.sum() + 1.0)
-        return self.objective.link(mean)
+        none = self.objective.inverse_link(np.zeros((1, self.n_outputs)))
+        rows = np.concatenate([self.targets, none])
+        return self.objective.start_scores(rows, np.append(self.weight, 1.0))
 
     def loss(self, scores: Scores) -> float:
         """Return the summed loss."""
@@ -66,8 +76,13 @@ class Likelihood:
         """Estimate the dispersion from what is left over, by the rows that parameters leave."""
         if not self.objective.has_dispersion:
             return
-        total = float(self.weight.sum())
-        lost = 2.0 * self.objective.likelihood_factor
-        lost *= float(self.objective.loss(self.targets, scores.T) @ self.weight)
+        self.objective = self.objective.follow(self.targets, scores.T, self.weight)
+        total = float(self.count.sum())
         free = max(total - n_effective, _MIN_FREE * total)
-        self.dispersion = max(lost / free, _MIN_DISPERSION)
+        # The curvature is the variance of the gradient, as that of a true likelihood.
+        expansion = self.objective.expand(self.targets, scores.T)
+        factor, weight = self.objective.likelihood_factor, self.weight
+        lost = float(weight**2 / self.count @ (factor * expansion.gradient[:, 0]) ** 2)
+        curvature = expansion.curvature(0, 0)
+        bent = total if curvature is None else float(weight @ (factor * curvature))
+        self.dispersion = max(lost / free * (total / max(bent, 1e-300)), _MIN_DISPERSION)

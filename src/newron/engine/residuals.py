@@ -63,8 +63,13 @@ def measure_rest(model: Additive) -> float:
 
 
 def _predict(codes: NDArray[Any], left: Floats, others: NDArray[Any], seed: int) -> Floats:
-    from sklearn.ensemble import ExtraTreesRegressor
+    """Return the mean of random trees; one by one, since a forest imports and starts much more."""
+    from sklearn.tree import ExtraTreeRegressor
 
-    trees = ExtraTreesRegressor(_TREES, max_features=0.5, min_samples_leaf=_LEAF, random_state=seed)
-    target = left if left.shape[1] > 1 else left[:, 0]
-    return np.asarray(trees.fit(codes, target).predict(others)).reshape(len(others), -1)
+    total = np.zeros((len(others), left.shape[1]))
+    for i in range(_TREES):
+        tree = ExtraTreeRegressor(
+            max_features=0.5, min_samples_leaf=_LEAF, random_state=_TREES * seed + i
+        )
+        total += tree.fit(codes, left).predict(others).reshape(total.shape)
+    return total / _TREES

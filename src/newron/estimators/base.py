@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from newron.errors import InterruptedWarning
+from newron.errors import InputError, InterruptedWarning
 from newron.estimators.columns import declare_domains
 from newron.estimators.planning import design_network, make_context, resume, specify
 from newron.estimators.reader import TableReader
@@ -30,6 +30,7 @@ from newron.model.processing import Processing
 from newron.model.readable import Readable
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
+from newron.objectives import Objective
 from newron.training import strategies
 from newron.training.callbacks import Callback
 from newron.training.context import FitContext
@@ -38,7 +39,7 @@ from newron.training.growing import GrowPath
 from newron.training.pruning import PrunePath, PrunePlan, measure_fit, prune
 from newron.training.recipe import RECIPES
 from newron.training.specification import FitResult, Specification
-from newron.training.training_set import TrainingSet
+from newron.training.training_set import Counts, TrainingSet
 
 if TYPE_CHECKING:
     from newron.report import Origin
@@ -55,6 +56,7 @@ class NewronEstimator(Readable, TableReader):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "processing": [str, Processing, "array-like"],
+        "objective": [str, Objective],
         "n_factors": [Interval(Integral, 1, None, closed="left")],
         "functions_per_input": [Interval(Integral, 1, None, closed="left")],
         "hidden_layer_sizes": [
@@ -93,6 +95,7 @@ class NewronEstimator(Readable, TableReader):
         self,
         processing: str | Processing | tuple[str | Processing, ...] = "heaviside",
         *,
+        objective: str | Objective = "auto",
         n_factors: int = 2,
         functions_per_input: int = 1,
         hidden_layer_sizes: tuple[int, ...] | int | str = (4,),
@@ -123,6 +126,7 @@ class NewronEstimator(Readable, TableReader):
         callbacks: Callback | Sequence[Callback] | None = None,
     ) -> None:
         self.processing = processing
+        self.objective = objective
         self.n_factors = n_factors
         self.functions_per_input = functions_per_input
         self.hidden_layer_sizes = hidden_layer_sizes
@@ -162,10 +166,11 @@ class NewronEstimator(Readable, TableReader):
         output: Output,
         class_weight: Floats | None,
         *,
+        count: Counts | None = None,
         one_pass: bool = False,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
-        data = TrainingSet.from_rows(X, y, weight, self._fields)
+        data = TrainingSet.from_rows(X, y, weight, self._fields, count)
         if self._is_auto and not self._is_smooth:  # the specification raises for both
             self._search_structure(data, output, class_weight, one_pass)
         spec = specify(self, data, output, class_weight, one_pass=one_pass)
@@ -297,6 +302,10 @@ class NewronEstimator(Readable, TableReader):
             network before pruning.
         """
         check_is_fitted(self)
+        if not hasattr(self, "_fitted"):
+            raise InputError(
+                "prune: expected a fitted network, got one of from_model; fit it first"
+            )
         how = PrunePlan(tolerance, max_literals, honest, criterion)
         rows, targets, weight, class_weight = self._read_again(X, y, sample_weight)
         data = TrainingSet.from_rows(rows, targets, weight, self._fields)
@@ -351,6 +360,14 @@ class NewronEstimator(Readable, TableReader):
         """
         self._get_model().save(path)
 
+    def _adopt(self, model: Model) -> Self:
+        """Take a network that was made elsewhere for the fitted one."""
+        self.model_, self._fields = model, model.fields
+        self.n_features_in_ = len(model.schema)
+        if not model.schema.unnamed:
+            self.feature_names_in_ = np.array(model.schema.names, object)
+        return self
+
     def _get_model(self) -> Model:
         check_is_fitted(self)
         return self.model_
@@ -373,8 +390,8 @@ class NewronEstimator(Readable, TableReader):
 
     def _count_seen(self, X: ArrayLike, y: ArrayLike | None) -> int | None:
         record = getattr(self, "_record", None)
-        if record is None or y is None:
-            return None
+        if record is None or y is None or getattr(self, "_has_offset", False):
+            return None  # with an offset other targets were kept
         return count_seen(record, *self._read_again(X, y, None)[:2])
 
     # ---- in notebooks ----

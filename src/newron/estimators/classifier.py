@@ -13,13 +13,15 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from newron.errors import InputError, ModelError
+from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
+from newron.estimators.labels import check_missing, list_classes, name_classes, number_labels
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
+from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import Processing
-from newron.tables.cells import is_missing
+from newron.objectives import Objective
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
 from newron.training.recipe import get_recipe
@@ -37,6 +39,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         one of "heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu", "gaussian",
         "cosine", "hinge" or "softplus"; or one for each layer, the output layer last. "smooth", for
         all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
+    objective : {"auto", "log_loss"}, default "auto"
+        Classes are trained on the log loss; see :class:`NewronRegressor` for others.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
@@ -148,6 +152,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         self,
         processing: str | Processing | tuple[str | Processing, ...] = "heaviside",
         *,
+        objective: str | Objective = "auto",
         n_factors: int = 2,
         functions_per_input: int = 1,
         hidden_layer_sizes: tuple[int, ...] | int | str = (4,),
@@ -180,6 +185,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     ) -> None:
         super().__init__(
             processing,
+            objective=objective,
             n_factors=n_factors,
             functions_per_input=functions_per_input,
             hidden_layer_sizes=hidden_layer_sizes,
@@ -228,6 +234,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
             The estimator itself, fitted.
         """
         self._validate_params()
+        self._check_objective()
         rows, targets = self._read_table(X, y, reset=True, sample_weight=sample_weight)
         labels = self._read_labels(targets, y)
         weight = self._read_weights(sample_weight, rows)
@@ -237,8 +244,46 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
                 f"expected at least 2 classes in y, got {len(np.unique(used))} class: "
                 "there is nothing to tell apart"
             )
-        classes = _list_classes(labels, y)
+        classes = list_classes(labels, y)
         return self._fit_labels(rows, labels, classes, weight)
+
+    def _check_objective(self) -> None:
+        if self.objective not in ("auto", "log_loss"):
+            raise InputError(
+                f'objective: expected "auto" or "log_loss" for classes, got {self.objective!r}'
+            )
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """Return an estimator that predicts with a network made elsewhere: loaded, or constructed.
+
+        It takes part in pipelines, scores and reports as a fitted one does; fitting it again
+        forgets the network.
+
+        Parameters
+        ----------
+        model : Model
+            Of classes.
+
+        Returns
+        -------
+        NewronClassifier
+
+        Examples
+        --------
+        >>> from newron import NewronClassifier
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> fitted = NewronClassifier(recipe="gradient", max_iter=2, random_state=0).fit(X, y)
+        >>> other = NewronClassifier.from_model(fitted.model_)
+        >>> other.score(X, y) == fitted.score(X, y)
+        True
+        """
+        if not isinstance(model, Model) or not isinstance(model.output, Classes):
+            raise InputError(f"from_model: expected a model of classes, got {model!r:.60}")
+        estimator = cls(model.layers[-1].processing)._adopt(model)
+        estimator.classes_ = model.output.array
+        return estimator
 
     def partial_fit(
         self,
@@ -281,7 +326,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     def _read_labels(self, targets: Any, y: Any) -> NDArray[Any]:
         if isinstance(y, Target) and y.labels is not None:
             return np.asarray(targets)  # whatever its labels are, they name classes
-        _check_missing(targets)
+        check_missing(targets)
         check_classification_targets(targets)
         labels = np.asarray(column_or_1d(targets, warn=True))
         if labels.dtype.kind not in "OUSTbiuf":
@@ -312,8 +357,8 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         *,
         one_pass: bool = False,
     ) -> Self:
-        output = _name_classes(classes)
-        numbers = _number_labels(labels, classes)
+        output = name_classes(classes)
+        numbers = number_labels(labels, classes)
         class_weight = self._weigh_classes(numbers, classes, weight)
         y = numbers[:, None].astype(np.float64)
         self._fit_rows(X, y, weight, output, class_weight, one_pass=one_pass)
@@ -327,7 +372,7 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         labels = self._read_labels(targets, y)
         self._check_known(labels, self.classes_)
         weight = self._read_weights(sample_weight, rows)
-        numbers = _number_labels(labels, self.classes_)
+        numbers = number_labels(labels, self.classes_)
         class_weight = self._weigh_classes(numbers, self.classes_, weight)
         return rows, numbers[:, None].astype(np.float64), weight, class_weight
 
@@ -394,35 +439,3 @@ class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
         output = self.model_.output
         assert isinstance(output, Classes)  # noqa: S101 - a classifier's model
         return output
-
-
-def _list_classes(labels: NDArray[Any], y: Any) -> NDArray[Any]:
-    """Return the classes that occur, in the order of a Target, otherwise sorted."""
-    if isinstance(y, Target) and y.labels is not None:
-        return np.asarray(y.classes[np.unique(y.values)])
-    return np.unique(labels)
-
-
-def _number_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    order = np.argsort(classes, kind="stable")  # a Target's classes have their own order
-    return np.asarray(order[np.searchsorted(classes, labels, sorter=order)])
-
-
-def _name_classes(classes: NDArray[Any]) -> Classes:
-    try:
-        return Classes(tuple(classes.tolist()))
-    except ModelError as error:
-        raise InputError(f"y: {error}; turn them into text") from None
-
-
-def _check_missing(labels: Any) -> None:
-    """Raise where a class is missing among labels that are objects."""
-    values = np.asarray(labels)
-    if values.dtype.kind != "O" or values.ndim != 1:
-        return
-    lacking = [row for row, label in enumerate(values.tolist()) if is_missing(label)]
-    if lacking:
-        raise InputError(
-            f"y: expected a class in every row, got {len(lacking)} missing ones, the first in row "
-            f"{lacking[0]} (counted from 0); leave these rows out"
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import platform
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.tables.field import Field
+from newron.tables.fingerprint import hash_table
 from newron.training.training_set import TrainingSet, hash_rows
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def record_training(
     keys = np.sort(_hash(X, y)) if len(X) <= _MAX_KEPT else None
     return {
         "rows": len(X),
-        "fingerprint": _hash_table([field.name for field in fields], X, y),
+        "fingerprint": hash_table([field.name for field in fields], X, y),
         "keys": keys,
         "versions": {
             "newron": __version__,
@@ -67,23 +67,9 @@ def list_settings(estimator: Any) -> dict[str, Any]:
     }
 
 
-def _hash_table(names: list[str], X: Floats, y: Floats) -> str:
-    digest = hashlib.sha256("\n".join(names).encode())
-    for table in (X, y):
-        digest.update(_clean(table).tobytes())
-    return digest.hexdigest()
-
-
 def _hash(X: Floats, y: Floats) -> NDArray[np.uint64]:
     """Return a key of each row and its target, whatever rows stand beside it."""
     return hash_rows([*X.T, *y.T], len(X))
-
-
-def _clean(table: Floats) -> Floats:
-    """Return numbers that are equal the same bits: one zero, one gap."""
-    values = np.array(table, np.float64, order="C") + 0.0
-    values[np.isnan(values)] = np.nan
-    return values
 
 
 def cover_training(model: Model, data: TrainingSet) -> Coverage | None:

@@ -7,21 +7,25 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.model.arithmetic import Floats
 from newron.model.output import Targets
+from newron.objectives import Objective, Quantile, Squared, choose_objective, read_objective
+from newron.training.training_set import Counts, count_rows
 
 __all__ = ["NewronRegressor"]
 
 _LARGEST_TARGET = 1e90
+_LARGEST_OFFSET = 100.0
 
 
 class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     """A network of generalized neurons that predicts one or more numbers.
 
-    Trained on the squared error.
+    Trained on the squared error, or on another ``objective``.
 
     Parameters
     ----------
@@ -30,6 +34,12 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         one of "heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu", "gaussian",
         "cosine", "hinge" or "softplus"; or one for each layer, the output layer last. "smooth", for
         all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
+    objective : str or Objective, default "auto"
+        What is predicted, and by which loss: "squared" (the mean, which "auto" stands for),
+        "absolute" (the median), "huber" (a mean that outliers do not rule), "quantile:0.9"
+        (a quantile, or several as "quantile:0.1,0.5,0.9", which never cross), and with a log
+        link, so that predictions stay positive, "poisson" (counts and rates), "gamma"
+        (amounts above 0) and "tweedie:1.5" (amounts with zeros). See docs/tasks.md.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
@@ -103,7 +113,7 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     n_iter_ : int
         Epochs of the kept restart.
     loss_curve_ : list of float
-        The squared error of the scaled targets after each epoch.
+        The loss after each epoch, in units of that of the best constant.
     best_loss_ : float
     path_ : GrowPath or None
     prune_path_ : PrunePath or None
@@ -125,7 +135,14 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     True
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> Self:
         """Train on a table.
 
         Parameters
@@ -134,6 +151,9 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         y : array-like of shape (n_rows,) or (n_rows, n_targets)
         sample_weight : array-like of shape (n_rows,), optional
             A weight of two is the same as the row twice.
+        offset : array-like of shape (n_rows,), optional
+            What is added to the score of each row, which the network leaves out: with the
+            objectives of a log link the logarithm of the exposure.
 
         Returns
         -------
@@ -141,10 +161,15 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
             The estimator itself, fitted.
         """
         self._validate_params()
-        return self._fit_targets(X, y, sample_weight, reset=True)
+        return self._fit_targets(X, y, sample_weight, offset, reset=True)
 
     def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
     ) -> Self:
         """Go over a part of the data once; the first call learns the scales.
 
@@ -153,6 +178,8 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         X : array-like of shape (n_rows, n_columns)
         y : array-like of shape (n_rows,) or (n_rows, n_targets)
         sample_weight : array-like of shape (n_rows,), optional
+        offset : array-like of shape (n_rows,), optional
+            As in :meth:`fit`.
 
         Returns
         -------
@@ -161,23 +188,38 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         """
         self._validate_params()
         first = not hasattr(self, "_fitted")
-        return self._fit_targets(X, y, sample_weight, reset=first, one_pass=True)
+        return self._fit_targets(X, y, sample_weight, offset, reset=first, one_pass=True)
 
     def _fit_targets(
         self,
         X: ArrayLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None,
+        offset: ArrayLike | None,
         *,
         reset: bool,
         one_pass: bool = False,
     ) -> Self:
         rows, targets, weight, flat = self._read_targets(X, y, sample_weight, reset=reset)
-        own = _name_target(y)
-        names = [own] if flat else [f"y{k + 1}" for k in range(targets.shape[1])]
-        self._fit_rows(rows, targets, weight, Targets(tuple(names)), None, one_pass=one_pass)
-        self._flat = flat
+        objective = self._read_objective(targets)
+        output = _make_output(objective, _name_target(y), flat)
+        count = None
+        if offset is not None:
+            targets, weight, count = _absorb_offset(objective, targets, weight, offset)
+        self._fit_rows(rows, targets, weight, output, None, count=count, one_pass=one_pass)
+        self._has_offset = offset is not None
+        self._flat = flat and objective.n_scores == 1
         return self
+
+    def _read_objective(self, targets: Floats) -> Objective:
+        chosen = (
+            "squared"
+            if isinstance(self.objective, str) and self.objective == "auto"
+            else (self.objective)
+        )
+        objective = read_objective(chosen, targets.shape[1])
+        objective.check_targets(targets)
+        return objective
 
     def _read_targets(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
@@ -198,28 +240,81 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
     ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
         rows, targets, weight, _ = self._read_targets(X, y, sample_weight, reset=False)
         n_targets = self.model_.output.n_scores
-        if targets.shape[1] != n_targets:
+        if getattr(self, "_has_offset", False):
+            raise InputError(
+                "expected a fit without an offset to read its rows again, got one with an offset; "
+                "fit with pruning=True instead"
+            )
+        if self._read_objective(targets).n_scores != n_targets:
             raise InputError(f"expected {n_targets} targets, as in fit, got {targets.shape[1]}")
         return rows, targets, weight, None
 
-    def predict(self, X: ArrayLike) -> Floats:
+    def predict(self, X: ArrayLike, *, offset: ArrayLike | None = None) -> Floats:
         """Return the predicted targets.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
+        offset : array-like of shape (n_rows,), optional
+            What is added to the scores, as in :meth:`fit`; none by default.
 
         Returns
         -------
         ndarray of shape (n_rows,), or (n_rows, n_targets) as y was
+            For several levels of quantiles one column each, in rising order.
         """
         scores = self._scores(X)
-        return scores[:, 0] if self._flat else scores
+        if offset is not None:
+            scores = scores + _read_offset(offset, len(scores))[:, None]
+        output = self.model_.output
+        assert isinstance(output, Targets)  # noqa: S101 - a regressor's model
+        values = output.transform(scores)
+        return values[:, 0] if self._flat else values
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> float:
+        """Return R², or for other objectives than the squared error their D².
+
+        D² is the fraction of the best constant's loss that predictions save: of the deviance,
+        the pinball loss, the absolute error or Huber's loss.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_columns)
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+        sample_weight : array-like of shape (n_rows,), optional
+        offset : array-like of shape (n_rows,), optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        _, targets, weight, _ = self._read_targets(X, y, sample_weight, reset=False)
+        objective = choose_objective(self.model_.output)
+        if isinstance(objective, Squared):
+            from sklearn.metrics import r2_score  # slow to import
+
+            predicted = self.predict(X, offset=offset)
+            return float(r2_score(y, predicted, sample_weight=sample_weight))
+        objective.check_targets(targets)
+        if offset is not None:
+            targets, weight, _ = _absorb_offset(objective, targets, weight, offset)
+        return _measure_d2(objective, targets, self._scores(X), weight)
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: several targets are welcome."""
+        """Return scikit-learn's tags: several targets, and whether all must be positive."""
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        name = self.objective if isinstance(self.objective, str) else self.objective.name
+        tags.target_tags.multi_output = "," not in name  # several levels are of one target
+        tags.target_tags.positive_only = name.partition(":")[0] in ("poisson", "gamma", "tweedie")
         return tags
 
 
@@ -227,3 +322,43 @@ def _name_target(y: Any) -> str:
     """Return the name of a target, or of a series; "y" where there is none."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) and name else "y"
+
+
+def _make_output(objective: Objective, name: str, flat: bool) -> Targets:
+    if isinstance(objective, Quantile) and len(objective.levels) > 1:
+        names = tuple(f"{name} at {level:g}" for level in objective.levels)
+        return Targets(names, "sorted", objective.text)
+    names = (name,) if flat else tuple(f"{name}{k + 1}" for k in range(objective.n_scores))
+    return Targets(names, objective.link_name, objective.text)
+
+
+def _read_offset(offset: ArrayLike, n_rows: int) -> Floats:
+    values = np.asarray(offset, np.float64)
+    if values.shape != (n_rows,) or not np.all(np.abs(values) <= _LARGEST_OFFSET):
+        raise InputError(
+            f"offset: expected {n_rows} finite numbers, one for each row, got shape "
+            f"{values.shape} or others; of an exposure it is the logarithm"
+        )
+    return values
+
+
+def _absorb_offset(
+    objective: Objective, targets: Floats, weight: Floats | None, offset: ArrayLike
+) -> tuple[Floats, Floats, Counts]:
+    """Return the targets and weights without an offset, and how many rows each stands for."""
+    values = _read_offset(offset, len(targets))
+    own = np.ones(len(targets)) if weight is None else weight
+    # An exposure of twelve months is no twelve rows: rows are counted by their own weights.
+    count = count_rows(own)
+    targets, factor = objective.absorb_offset(targets, values)
+    weighed = own * factor
+    return targets, weighed * (own.sum() / max(float(weighed.sum()), 1e-300)), count
+
+
+def _measure_d2(
+    objective: Objective, targets: Floats, scores: Floats, weight: Floats | None
+) -> float:
+    weights = np.ones(len(targets)) if weight is None else weight
+    scale = objective.learn_scale(targets, weights)
+    encoded = objective.encode_targets(objective.scale_targets(targets, scale))
+    return objective.evaluate(encoded, scale.apply(scores), weights)

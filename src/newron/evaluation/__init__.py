@@ -11,6 +11,7 @@ from newron.evaluation.comparison import (
     compare_tables,
     rank_models,
 )
+from newron.evaluation.disagreement import Disagreement, find_disagreement
 from newron.evaluation.intervals import (
     Estimate,
     estimate_auc,
@@ -18,6 +19,7 @@ from newron.evaluation.intervals import (
     estimate_mean,
     estimate_proportion,
 )
+from newron.evaluation.measurement import measure_model
 from newron.evaluation.quality import (
     ClassificationQuality,
     RegressionQuality,
@@ -25,6 +27,7 @@ from newron.evaluation.quality import (
     measure_regression,
 )
 from newron.evaluation.splits import SplitPlan, choose_plan, make_folds, make_splits
+from newron.evaluation.threshold import ThresholdQuality, choose_threshold, measure_threshold
 from newron.evaluation.validation import (
     Evaluation,
     Predictions,
@@ -38,13 +41,16 @@ __all__ = [
     "CalibrationBin",
     "ClassificationQuality",
     "Comparison",
+    "Disagreement",
     "Estimate",
     "Evaluation",
     "Predictions",
     "Ranking",
     "RegressionQuality",
     "SplitPlan",
+    "ThresholdQuality",
     "choose_plan",
+    "choose_threshold",
     "compare_classifiers",
     "compare_errors",
     "compare_folds",
@@ -56,11 +62,14 @@ __all__ = [
     "estimate_mean",
     "estimate_proportion",
     "evaluate",
+    "find_disagreement",
     "make_baselines",
     "make_folds",
     "make_splits",
     "measure_calibration",
     "measure_classification",
+    "measure_model",
     "measure_regression",
+    "measure_threshold",
     "rank_models",
 ]

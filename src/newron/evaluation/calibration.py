@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.evaluation.intervals import Estimate, estimate_mean, estimate_proportion
-from newron.evaluation.result import Result
+from newron.model.result import Result
 
 __all__ = ["Calibration", "CalibrationBin", "measure_calibration"]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
-from newron.evaluation.result import Result
+from newron.model.result import Estimate
 
 __all__ = [
     "Estimate",
@@ -28,39 +27,6 @@ _CONFIDENCE = 0.95
 _Z = 1.959963984540054  # of the normal distribution, for 95 %
 _N_DRAWS = 1000
 _MAX_RESAMPLED = 20_000  # beyond so many rows, means are drawn from their normal limit
-
-
-@dataclass(frozen=True)
-class Estimate(Result):
-    """A measured value and its 95 % interval.
-
-    Parameters
-    ----------
-    value, low, high : float
-
-    Examples
-    --------
-    >>> Estimate(0.84, 0.79, 0.88).scale(100.0)
-    Estimate(value=84.0, low=79.0, high=88.0)
-    """
-
-    value: float
-    low: float
-    high: float
-
-    def scale(self, factor: float) -> Estimate:
-        """Return the estimate in another unit, e.g. in per cent.
-
-        Parameters
-        ----------
-        factor : float
-            Positive.
-
-        Returns
-        -------
-        Estimate
-        """
-        return Estimate(factor * self.value, factor * self.low, factor * self.high)
 
 
 def estimate_proportion(count: int, n: int) -> Estimate:

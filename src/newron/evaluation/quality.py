@@ -18,7 +18,7 @@ from newron.evaluation.intervals import (
     estimate_mean,
     estimate_proportion,
 )
-from newron.evaluation.result import Result
+from newron.model.result import Result
 
 __all__ = [
     "ClassificationQuality",

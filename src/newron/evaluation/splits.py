@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
-from newron.evaluation.result import Result
+from newron.model.result import Result
 
 __all__ = ["Split", "SplitPlan", "choose_plan", "make_folds", "make_splits"]
 

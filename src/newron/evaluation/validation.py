@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
 from newron.evaluation.baselines import make_baselines
+from newron.evaluation.measurement import find_date, list_scores
 from newron.evaluation.quality import (
     ClassificationQuality,
     RegressionQuality,
     measure_classification,
     measure_regression,
 )
-from newron.evaluation.result import Result
 from newron.evaluation.splits import Split, choose_plan, make_splits
-from newron.tables.table import Target
+from newron.model import Measurement
+from newron.model.measurement import MODEL
+from newron.model.result import Result
+from newron.tables.fingerprint import hash_table
+from newron.tables.table import EncodedTable, Target, encode
 
 __all__ = ["Evaluation", "Predictions", "cross_predict", "cross_validate", "evaluate"]
-
-MODEL = "model"
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,10 @@ class Evaluation(Result):
         The classes; None for regression.
     qualities : dict of str to ClassificationQuality or RegressionQuality
         "model" first, then the baselines.
+    seed : int or None
+        Of the splits, where that is known.
+    fingerprint : str
+        The SHA-256 of the table, where that is known.
 
     Examples
     --------
@@ -91,11 +97,41 @@ class Evaluation(Result):
     n_splits: int
     labels: tuple[Any, ...] | None
     qualities: dict[str, ClassificationQuality | RegressionQuality]
+    seed: int | None = None
+    fingerprint: str = ""
 
     @property
     def quality(self) -> ClassificationQuality | RegressionQuality:
         """That of the model itself."""
-        return self.qualities[MODEL]
+        return next(iter(self.qualities.values()))
+
+    def to_measurement(self, *, source: str = "", n_trained: int | None = None) -> Measurement:
+        """Return what a model's file keeps of it, for :meth:`newron.Model.attach`.
+
+        Parameters
+        ----------
+        source : str
+            The name of the table.
+        n_trained : int, optional
+            The rows that the model was trained on, where that is known.
+
+        Returns
+        -------
+        Measurement
+        """
+        folds = self.n_splits > 1
+        names = [MODEL, *list(self.qualities)[1:]]
+        return Measurement(
+            protocol="cross-validation" if folds else "test rows",
+            n_rows=self.n_rows,
+            scores=dict(zip(names, map(list_scores, self.qualities.values()), strict=True)),
+            n_folds=self.n_splits if folds else 0,
+            n_trained=n_trained,
+            seed=self.seed,
+            source=source,
+            fingerprint=self.fingerprint,
+            date=find_date(),
+        )
 
 
 def cross_validate(
@@ -150,7 +186,20 @@ def cross_validate(
     models = {MODEL: estimator}
     if baselines:
         models |= make_baselines(X, classification=classification)
-    return evaluate(cross_predict(models, X, y, splits))
+    found = evaluate(cross_predict(models, X, y, splits))
+    categorical = getattr(estimator, "categorical_features", "from_dtype")
+    return replace(found, seed=seed, fingerprint=_fingerprint(X, y, categorical, found.labels))
+
+
+def _fingerprint(X: Any, y: Any, categorical: Any, labels: tuple[Any, ...] | None) -> str:
+    """Return the fingerprint that an estimator of this table has."""
+    table = X if isinstance(X, EncodedTable) else encode(X, categorical)
+    values = np.asarray(y)
+    if labels is not None:
+        order = y.labels if isinstance(y, Target) and y.labels is not None else labels
+        codes = {label: code for code, label in enumerate(order)}
+        values = np.array([codes[label] for label in values.tolist()])
+    return hash_table(table.names, table.rows, values[:, None].astype(np.float64))
 
 
 def cross_predict(

@@ -188,9 +188,8 @@ def _get_prediction(model: Model, scores: Floats) -> Any:
     output = model.output
     if isinstance(output, Classes):
         return output.labels[int(output.choose(scores)[0])]
-    if output.n_scores == 1:
-        return float(scores[0, 0])
-    return dict(zip(output.names, scores[0].tolist(), strict=True))
+    values = output.transform(scores)[0].tolist()
+    return values[0] if len(values) == 1 else dict(zip(output.names, values, strict=True))
 
 
 def _list_probabilities(model: Model, scores: Floats) -> tuple[tuple[Label, float], ...]:

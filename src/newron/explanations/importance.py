@@ -331,7 +331,7 @@ def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray
     if isinstance(output, Classes):
         return output.choose(scores) if y is None else number_classes(output, y, len(scores))
     if y is None:
-        return scores
+        return output.transform(scores)
     amounts = np.asarray(y, np.float64)
     amounts = amounts[:, None] if amounts.ndim == 1 else amounts
     if amounts.shape != scores.shape:
@@ -343,7 +343,7 @@ def _score(output: Output, scores: Floats, truth: NDArray[Any]) -> float:
     """Return the accuracy, or the mean R² of the targets."""
     if isinstance(output, Classes):
         return float(np.mean(output.choose(scores) == truth))
-    return score_r2(truth, scores)
+    return score_r2(truth, output.transform(scores))
 
 
 def _describe_permutation(
@@ -420,7 +420,7 @@ def _compare(output: Output, before: Floats, after: Floats) -> float:
     """Return the fraction of rows whose class differs, or the mean difference of the numbers."""
     if isinstance(output, Classes):
         return float(np.mean(output.choose(before) != output.choose(after)))
-    return float(np.abs(before - after).mean())
+    return float(np.abs(output.transform(before) - output.transform(after)).mean())
 
 
 def hold_functions(model: Model, constants: Mapping[tuple[int, int], float]) -> Model:

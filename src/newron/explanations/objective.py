@@ -96,9 +96,13 @@ def _aim_at_number(model: Model, output: Targets, target: Any) -> SearchObjectiv
             f"got {output.n_scores} amounts"
         )
     low, high = _read_range(target)
+    text = _describe_range(output.names[0], low, high)
+    if output.link == "log":  # scores are logarithms
+        low, high = (math.log(end) if end > 0.0 else -math.inf for end in (low, high))
+        if low == high == -math.inf or not (math.isfinite(low) or math.isfinite(high)):
+            raise InputError(f"target: expected an end above 0, got {target!r}")
     demands = [(1.0, low), (-1.0, -high)]
     factors, bounds = np.array([one for one in demands if math.isfinite(one[1])]).T
-    text = _describe_range(output.names[0], low, high)
     return SearchObjective(model, text, (Demands(factors[:, None], bounds),), (), low, high)
 
 
@@ -127,6 +131,6 @@ def predict_one(model: Model, scores: Floats) -> tuple[Label, float | None]:
     """Return the class and its probability, or the number, of a row of scores."""
     output = model.output
     if not isinstance(output, Classes):
-        return float(scores[0, 0]), None
+        return float(output.transform(scores)[0, 0]), None
     k = int(output.choose(scores)[0])
     return output.labels[k], float(output.predict_proba(scores)[0, k])

@@ -118,7 +118,8 @@ class _Formatter:
         # The centre of the only score of two classes is described as the limit of the sum.
         limits = len(self._explanation.probabilities) == 2 and stage in self._explanation.scores
         if stage.centre and not limits and not _is_count(stage):
-            lines.append(f"{_INDENT}less {format_rounded(stage.centre, self._digits)}")
+            word, size = ("less", stage.centre) if stage.centre > 0.0 else ("plus", -stage.centre)
+            lines.append(f"{_INDENT}{word} {format_rounded(size, self._digits)}")
         return lines
 
     def _format_heading(self, stage: Stage) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 
 from newron._files import write_whole
-from newron.errors import InputError
+from newron.errors import InputError, ModelError
 from newron.exports.c import print_c
 from newron.exports.javascript import print_javascript
 from newron.exports.onnx import print_onnx
@@ -16,6 +16,7 @@ from newron.exports.python import print_python
 from newron.exports.rule_program import make_rule_program
 from newron.exports.sql import print_sql
 from newron.model.model import Model
+from newron.model.output import Targets
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
@@ -131,6 +132,8 @@ def export(
         raise InputError(f"expected a target among {', '.join(TARGETS)}, got {to!r}")
     if to != "sql" and (dialect is not None or table is not None or keep or not exact):
         raise InputError(f"dialect, table, keep and exact are for SQL, got them for {to}")
+    if to == "sql" and rules is not False:
+        _check_sums(model)
     title, rule_program = "model" if name is None else name, None
     if rules is not False:
         found = extract(model) if isinstance(rules, bool) else rules
@@ -150,3 +153,12 @@ def export(
         exact=exact,
     )
     return Export(text.encode(), to)
+
+
+def _check_sums(model: Model) -> None:
+    """Raise where predictions are not the sums of rules, of which SQL is made."""
+    if isinstance(model.output, Targets) and model.output.link != "identity":
+        raise ModelError(
+            "rules: expected predictions that are the sums of rules, got the link "
+            f'"{model.output.link}"; export the network, which applies it'
+        )

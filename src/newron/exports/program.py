@@ -7,7 +7,7 @@ needs to know of a network.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from newron.exports.functions import (
@@ -43,7 +43,7 @@ from newron.expressions.tree import (
 from newron.model.aggregation import get_reduction
 from newron.model.model import Model
 from newron.model.network import Layer, rank_edges
-from newron.model.output import Classes
+from newron.model.output import Classes, Targets
 from newron.model.schema import RankScale
 
 __all__ = ["Program", "Stage", "make_program"]
@@ -192,7 +192,28 @@ class _LayerReader:
                 total = divide(total, Number(float(divisors[j])))
             key = Key("neuron", self.number, j)
             neurons.append(Step(key, total, self._name_neuron(j, last=last)))
+        if last and isinstance(self.model.output, Targets):
+            neurons = self._link(self.model.output.link, neurons, products)
         return Stage(functions, tuple(products), tuple(neurons))
+
+    def _link(self, link: str, neurons: list[Step], products: list[Step]) -> list[Step]:
+        """Return the predictions instead of the scores."""
+        if link == "log":
+            return [replace(step, expression=call("exp", step.expression)) for step in neurons]
+        if link != "sorted":
+            return neurons
+
+        def keep(expression: Expression) -> Expression:
+            products.append(Step(Key("product", self.number, len(products)), expression))
+            return Value(products[-1].key)
+
+        values = [keep(step.expression) for step in neurons]
+        for end in range(len(values) - 1, 0, -1):  # the greatest of the first ones moves up
+            for i in range(end):
+                low, high = minimum(*values[i : i + 2]), maximum(*values[i : i + 2])
+                values[i : i + 2] = [keep(low), keep(high)]
+        pairs = zip(neurons, values, strict=True)
+        return [replace(step, expression=value) for step, value in pairs]
 
     def _make_function(self, layer: Layer, e: int, b: list[float]) -> Expression:
         source, missing = int(layer.source[e]), float(layer.gap_values[e])
@@ -266,12 +287,23 @@ def _combine(aggregation: str, parts: list[Expression]) -> Expression:
 # ---- classes ----
 
 
+def _weigh(output: Classes, score: Expression, top: Expression) -> Expression:
+    """Return how far a score is below the highest one, in log-odds."""
+    if output.unit == 1.0:
+        return call("-", score, top)
+    unit = Number(output.unit)
+    return call("-", multiply(unit, score), multiply(unit, top))
+
+
 def _decide(
     output: Classes, scores: list[Value]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], Expression]:
     """Return what probabilities need, the probabilities, and the number of the class."""
     if output.n_scores == 1:
-        second = Step(Key("share", 0, 0), call("sigmoid", scores[0]))
+        log_odds = multiply(Number(output.unit), scores[0])
+        if output.offset:
+            log_odds = add(log_odds, Number(output.offset))
+        second = Step(Key("share", 0, 0), call("sigmoid", log_odds))
         shares = [second]
         parts: list[Expression] = [call("-", ONE, Value(second.key)), Value(second.key)]
         choice = Choice(((Compare(">=", scores[0], ZERO), ONE),), ZERO)
@@ -279,7 +311,7 @@ def _decide(
         top = Value(Key("share", 0, 0))
         shares = [Step(top.key, maximum(*scores), "the highest score")]
         for k, score in enumerate(scores, 1):
-            shares.append(Step(Key("share", 0, k), call("exp", call("-", score, top))))
+            shares.append(Step(Key("share", 0, k), call("exp", _weigh(output, score, top))))
         powers = [Value(step.key) for step in shares[1:]]
         total = Step(Key("share", 0, len(shares)), add(*powers), "the sum of these")
         shares.append(total)

@@ -36,7 +36,6 @@ from newron.formatting import (
     format_threshold,
     format_unit,
 )
-from newron.model.arithmetic import sigmoid
 
 __all__ = ["PILL", "add_points", "caption_card", "lay_card", "order_card"]
 
@@ -218,7 +217,7 @@ def _add_totals(scene: Scene, diagram: Diagram, neuron: Neuron, x: float, y: flo
         nearest = min(totals, key=lambda total: abs(total - own))
     for k, total in enumerate(totals):
         line = y + 26 + k * _LINE
-        probability = float(sigmoid(np.array(diagram.unit * (total - neuron.centre))))
+        probability = float(diagram.get_probability(np.array([total - neuron.centre]))[0])
         style, key = "b" if total == nearest else "m", {"data-total": total}
         bar = "meter-on" if total >= neuron.centre else "meter-low"
         scene.add(

@@ -148,8 +148,7 @@ class Function:
 class Neuron:
     """One neuron: its functions that are drawn, and how many are not.
 
-    ``low`` and ``high`` are the limits of the total, before centre and activation; ``whole``
-    says that it is a total of whole points.
+    ``low`` and ``high`` are the limits of the total, before centre and activation.
     """
 
     layer: int
@@ -166,7 +165,6 @@ class Neuron:
     n_functions: int = 0
     density: tuple[int, ...] = ()
     counts: bool = False
-    whole: bool = False
     stage: Stage | None = None
 
     @property
@@ -183,7 +181,7 @@ class Neuron:
     @property
     def limit(self) -> float:
         """The total from which on the second class is predicted."""
-        return float(math.ceil(self.centre)) if self.whole else self.centre
+        return self.centre
 
 
 @dataclass(frozen=True)
@@ -208,9 +206,9 @@ class Outcome:
 class Diagram:
     """All that is drawn of a model.
 
-    ``sample`` are the rows on which influence is measured; ``unit`` is what a point weighs in
-    log odds. ``unused`` are the inputs that no function reads, ``idle`` those that only functions
-    read which hardly matter.
+    ``sample`` are the rows on which influence is measured; ``link`` makes
+    probabilities of scores. ``unused`` are the inputs that no function reads, ``idle`` those that
+    only functions read which hardly matter.
     """
 
     model: Model
@@ -223,9 +221,14 @@ class Diagram:
     row_name: str = ""
     n_rows: int = 0
     sample: Floats | None = None
-    unit: float = 1.0
+    link: Classes | None = None
     unused: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
+
+    def get_probability(self, scores: Floats) -> Floats:
+        """Return the probabilities of the second of two classes."""
+        assert self.link is not None  # noqa: S101 - asked for classes alone
+        return self.link.predict_proba(scores[:, None])[:, 1]
 
     @property
     def neurons(self) -> tuple[Neuron, ...]:

@@ -95,6 +95,7 @@ class _DiagramReader:
             self._read_outcome(),
             n_rows=0 if self.rows.rows is None else len(self.rows.rows),
             sample=self.rows.sample,
+            link=self.model.output if isinstance(self.model.output, Classes) else None,
             unused=unused,
             idle=idle,
         )
@@ -348,7 +349,7 @@ def _limit_inputs(diagram: Diagram, limit: int) -> Diagram:
 def _name_outputs(model: Model) -> list[str]:
     if isinstance(model.output, Classes):
         return [x if isinstance(x, str) else f"class {x}" for x in model.output.labels]
-    return list(model.output.names)
+    return list(model.output.score_names)
 
 
 def make_title(model: Model) -> str:

@@ -21,7 +21,7 @@ from newron.figures.card import lay_card
 from newron.figures.diagram import Diagram
 from newron.figures.diagram_reader import read_diagram
 from newron.figures.folded import choose_strongest, lay_folded
-from newron.figures.joining import join_inputs, make_point_model, use_points
+from newron.figures.joining import join_inputs
 from newron.figures.layered import lay_layers
 from newron.figures.narrow import lay_narrow, lay_narrow_card
 from newron.formatting import clean
@@ -145,12 +145,10 @@ def compose(
     _check("layout", layout, _LAYOUTS)
     if max_inputs is not None and max_inputs < 1:
         raise InputError(f"max_inputs: expected at least 1 or None, got {max_inputs}")
-    network = make_point_model(model) if isinstance(model, ScoreCard) else model
+    network = model.rules.to_model() if isinstance(model, ScoreCard) else model
     rows = None if X is None else np.asarray(network.read(X), np.float64)
     one = None if row is None else read_row(network, row)
     diagram = read_diagram(network, rows, one, title=title, max_inputs=max_inputs)
-    if isinstance(model, ScoreCard):
-        diagram = use_points(diagram, float(model.unit))
     chosen = _choose_layout(diagram, layout)
     if chosen == "folded":
         diagram = choose_strongest(diagram)

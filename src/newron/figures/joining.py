@@ -1,4 +1,4 @@
-"""Score cards: one curve for each input, and points for weights."""
+"""Score cards: one curve for each input."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from newron.figures.captions import caption_joint
 from newron.figures.diagram import Diagram, Function
 from newron.figures.influence import FULL, measure_together
-from newron.model.arithmetic import Floats, sigmoid
+from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.rules.scorecard import ScoreCard
 
-__all__ = ["join_inputs", "make_point_model", "use_points"]
+__all__ = ["join_inputs"]
 
 
 def join_inputs(diagram: Diagram) -> Diagram:
@@ -61,30 +60,3 @@ def _join(model: Model, members: Sequence[Function], rows: Floats | None) -> Fun
         place=first.place,
         joined=tuple(members),
     )
-
-
-# ---- points ----
-
-
-def make_point_model(card: ScoreCard) -> Model:
-    """Return the network that a score card tells, with points for weights: the same decisions."""
-    network = card.rules.to_model()
-    last = network.layers[-1]
-    alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
-    centre = np.zeros(last.n_neurons) if last.centre is None else last.centre
-    unit = float(card.unit)
-    points = last.replace(alpha=np.round(alpha / unit, 9), centre=np.round(centre / unit, 9))
-    return Model(network.schema, [*network.layers[:-1], points], network.output)
-
-
-def use_points(diagram: Diagram, unit: float) -> Diagram:
-    """Return the diagram of a network with points for weights, which weigh so much in log odds."""
-    last = tuple(
-        replace(neuron, whole=all(f.whole for f in (*neuron.functions, *neuron.folded)))
-        for neuron in diagram.layers[-1]
-    )
-    outcome = diagram.outcome
-    if outcome is not None:
-        probability = float(sigmoid(np.array(unit * outcome.scores[0])))
-        outcome = replace(outcome, probabilities=(1.0 - probability, probability))
-    return replace(diagram, layers=(*diagram.layers[:-1], last), unit=unit, outcome=outcome)

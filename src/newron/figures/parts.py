@@ -27,7 +27,7 @@ from newron.figures.diagram import Axis, Diagram, Function, Neuron
 from newron.figures.plot import Scale, draw_rug, draw_ticks
 from newron.formatting import format_amount, format_percent, format_rounded
 from newron.model.aggregation import activate
-from newron.model.arithmetic import Floats, sigmoid
+from newron.model.arithmetic import Floats
 
 __all__ = [
     "MARGIN",
@@ -222,7 +222,7 @@ def add_activation(
     if outcome is not None and neuron.stage is not None:
         at = neuron.stage.total, outcome.probabilities[1]
     ends = ("100 %", "0 %") if plot.width > 90 else ("1", "0")
-    scene.add(_draw_activation(neuron, plot, lambda z: sigmoid(diagram.unit * z), marks, at, ends))
+    scene.add(_draw_activation(neuron, plot, diagram.get_probability, marks, at, ends))
 
 
 def add_hidden_activation(scene: Scene, neuron: Neuron, start: float, plot: Box) -> None:

@@ -4,6 +4,7 @@ Needs NumPy alone. Nothing here trains.
 """
 
 from newron.model.file import load
+from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Targets
@@ -18,6 +19,7 @@ __all__ = [
     "Classes",
     "Column",
     "Layer",
+    "Measurement",
     "Model",
     "Processing",
     "RankScale",

@@ -77,7 +77,7 @@ def name_neurons(model: Model, number: int) -> list[str]:
     if number < len(model.layers):
         return [f"neuron {number}.{j}" for j in range(1, layer.n_neurons + 1)]
     if not isinstance(model.output, Classes):
-        return [f"output {name}" for name in model.output.names]
+        return [f"output {name}" for name in model.output.score_names]
     labels = model.output.labels
     shown = labels[1:] if model.output.n_scores == 1 else labels
     return [f"score for {label!r}" for label in shown]

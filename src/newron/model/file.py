@@ -7,7 +7,6 @@ there is not allocated, and every part is checked before a model is made of it.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -21,9 +20,23 @@ from newron._version import __version__
 from newron.errors import DefinitionError, ModelError, ModelFileError
 from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
 from newron.model.arithmetic import Floats
+from newron.model.measurement import read_measurement
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Label, Output, Targets
+from newron.model.output import Classes, Output, Targets
+from newron.model.parts import (
+    check_keys,
+    read_label,
+    read_list,
+    read_number,
+    read_numbers,
+    read_one,
+    read_some,
+    read_text,
+    read_truth,
+    read_whole,
+    shorten,
+)
 from newron.model.processing import Processing, get_processing, processing_names
 from newron.model.schema import Column, RankScale, Schema
 from newron.neurons.activation import Activation
@@ -58,6 +71,7 @@ def to_dict(model: Model) -> Json:
         "inputs": [_column_to_dict(column) for column in model.schema.columns],
         "layers": layers,
         "output": _output_to_dict(model.output),
+        **({"measured": [one.to_dict() for one in model.measured]} if model.measured else {}),
     }
 
 
@@ -136,13 +150,21 @@ def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> 
 
 def _output_to_dict(output: Output) -> Json:
     if isinstance(output, Classes):
-        return {"classes": list(output.labels)}
-    return {"targets": list(output.names)}
+        points = {"unit": output.unit, "offset": output.offset} if output.in_points else {}
+        return {"classes": list(output.labels), **points}
+    out: Json = {"targets": list(output.names)}
+    if output.objective != "squared":
+        out["objective"] = output.objective
+    if output.link != "identity":
+        out["link"] = output.link
+    return out
 
 
 def to_text(model: Model) -> str:
-    """Return the content of a model's file without its maker."""
-    return _pretty(to_dict(model), "") + "\n"
+    """Return the content of a model's file without its maker and what was measured."""
+    document = to_dict(model)
+    document.pop("measured", None)
+    return _pretty(document, "") + "\n"
 
 
 def _pretty(value: Any, indent: str) -> str:
@@ -215,13 +237,13 @@ def load(path: str | PathLike[str]) -> Model:
             raw.decode("utf-8"), parse_constant=_reject_constant, object_pairs_hook=_no_duplicates
         )
     except ModelFileError as error:
-        raise ModelFileError(f"{path}: {_shorten(str(error))}") from None
+        raise ModelFileError(f"{path}: {shorten(str(error))}") from None
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
         raise ModelFileError(f"{path}: expected a model in JSON, got {_reason(error)}") from None
     try:
         return from_dict(document)
     except ModelError as error:
-        raise ModelFileError(f"{path}: {_shorten(str(error))}") from None
+        raise ModelFileError(f"{path}: {shorten(str(error))}") from None
 
 
 def _reason(error: Exception) -> str:
@@ -247,7 +269,7 @@ def from_dict(document: Any) -> Model:
     """Make a model from plain data, checking every part of it."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f'expected a file whose "format" is {FORMAT!r}')
-    version = _whole(document.get("version"), "version")
+    version = read_whole(document.get("version"), "version")
     if version != VERSION:
         raise ModelFileError(
             f"expected version {VERSION}, got {version}: "
@@ -255,22 +277,23 @@ def from_dict(document: Any) -> Model:
         )
     formulas = {"definitions", "aggregations", "activations"}
     needed = {"format", "version", "inputs", "layers", "output"}
-    _check_keys(document, needed | formulas | {"made by"}, needed, "the model")
+    check_keys(document, needed | formulas | {"made by", "measured"}, needed, "the model")
     own = _Definitions(
         _read_formulas(document, "definitions", processing_names(), Processing.from_dict),
         _read_formulas(document, "aggregations", AGGREGATIONS, Aggregation.from_dict),
         _read_formulas(document, "activations", ACTIVATIONS, Activation.from_dict),
     )
-    columns = [_column_from(item) for item in _list(document["inputs"], "inputs")]
+    columns = [_column_from(item) for item in read_list(document["inputs"], "inputs")]
     schema = Schema(tuple(columns))
     signals = {("input", name): i for i, name in enumerate(schema.names)}
     layers = []
-    for number, item in enumerate(_list(document["layers"], "layers"), 1):
+    for number, item in enumerate(read_list(document["layers"], "layers"), 1):
         layer = _layer_from(item, f"layer {number}", signals, own)
         for j in range(layer.n_neurons):
             signals["neuron", f"{number}.{j + 1}"] = len(signals)
         layers.append(layer)
-    return Model(schema, layers, _output_from(document["output"]))
+    measured = read_list(document.get("measured", []), "measured")
+    return Model(schema, layers, _output_from(document["output"]), map(read_measurement, measured))
 
 
 @dataclass(frozen=True)
@@ -305,15 +328,15 @@ def _find(own: Mapping[str, _Formula], name: Any) -> _Formula | Any:
 def _column_from(item: Any) -> Column:
     numbers = {"low", "high", "values", "rank scale"}
     known = {"name", "categories", "gaps", "unit", "required"} | numbers
-    _check_keys(item, known, {"name"}, "an input")
-    name = _text(item["name"], "the name of an input")
-    gaps = _truth(item.get("gaps", False), f"gaps of {name!r}")
-    unit = _text(item["unit"], f"unit of {name!r}") if "unit" in item else None
-    required = _truth(item.get("required", False), f"required of {name!r}")
+    check_keys(item, known, {"name"}, "an input")
+    name = read_text(item["name"], "the name of an input")
+    gaps = read_truth(item.get("gaps", False), f"gaps of {name!r}")
+    unit = read_text(item["unit"], f"unit of {name!r}") if "unit" in item else None
+    required = read_truth(item.get("required", False), f"required of {name!r}")
     if "categories" in item:
-        _check_keys(item, known - numbers, set(), f"input {name!r}")
+        check_keys(item, known - numbers, set(), f"input {name!r}")
         where = f"categories of {name!r}"
-        labels = tuple(_label(x, where) for x in _some(item["categories"], where))
+        labels = tuple(read_label(x, where) for x in read_some(item["categories"], where))
         return Column(
             name,
             0.0,
@@ -325,17 +348,17 @@ def _column_from(item: Any) -> Column:
             unit=unit,
             required=required,
         )
-    _check_keys(item, known, {"low", "high"}, f"input {name!r}")
+    check_keys(item, known, {"low", "high"}, f"input {name!r}")
     values, scale = None, None
     if "values" in item:
         where = f"values of {name!r}"
-        values = _numbers(_some(item["values"], where), where)
+        values = read_numbers(read_some(item["values"], where), where)
     if "rank scale" in item:
         where = f"rank scale of {name!r}"
-        _check_keys(item["rank scale"], {"knots", "ranks"}, {"knots", "ranks"}, where)
-        parts = (_numbers(item["rank scale"][key], where) for key in ("knots", "ranks"))
+        check_keys(item["rank scale"], {"knots", "ranks"}, {"knots", "ranks"}, where)
+        parts = (read_numbers(item["rank scale"][key], where) for key in ("knots", "ranks"))
         scale = RankScale(*parts)
-    low, high = (_number(item[key], f"{key} of {name!r}") for key in ("low", "high"))
+    low, high = (read_number(item[key], f"{key} of {name!r}") for key in ("low", "high"))
     return Column(name, low, high, values, scale, gaps=gaps, unit=unit, required=required)
 
 
@@ -346,18 +369,18 @@ def _layer_from(
     own: _Definitions,
 ) -> Layer:
     known = {"processing", "aggregation", "activation", "neurons"}
-    _check_keys(item, known, known, where)
+    check_keys(item, known, known, where)
     name = item["processing"]
     function = get_processing(_find(own.processing, name))
     rows: list[Json] = []
     target: list[int] = []
     centres: list[float | None] = []
-    neurons = _list(item["neurons"], f"neurons of {where}")
+    neurons = read_list(item["neurons"], f"neurons of {where}")
     for j, neuron in enumerate(neurons):
         here = f"{where}, neuron {j + 1}"
-        _check_keys(neuron, {"centre", "functions"}, {"functions"}, here)
-        centres.append(_number(neuron["centre"], here) if "centre" in neuron else None)
-        for part in _list(neuron["functions"], f"functions of {here}"):
+        check_keys(neuron, {"centre", "functions"}, {"functions"}, here)
+        centres.append(read_number(neuron["centre"], here) if "centre" in neuron else None)
+        for part in read_list(neuron["functions"], f"functions of {here}"):
             rows.append(_function_from(part, here, function.many_factors, signals))
             target.append(j)
     n_factors = _count_factors(rows)
@@ -399,39 +422,50 @@ def _function_from(
     item: Any, where: str, many: bool, signals: dict[tuple[str, str], int]
 ) -> dict[str, Any]:
     known = {"input", "neuron", "scale", "w", "b", "alpha", "missing", "levels", "parameters"}
-    _check_keys(item, known, set(), where)
+    check_keys(item, known, set(), where)
     if "levels" in item:
-        _check_keys(item, {"input", "levels", "missing", "alpha"}, {"input"}, where)
+        check_keys(item, {"input", "levels", "missing", "alpha"}, {"input"}, where)
     else:
-        _check_keys(item, known, {"w", "b"}, where)
+        check_keys(item, known, {"w", "b"}, where)
     kinds = [kind for kind in ("input", "neuron") if kind in item]
     if len(kinds) != 1:
         raise ModelFileError(f'{where}: a function reads one "input" or one "neuron"')
-    key = (kinds[0], _text(item[kinds[0]], where))
+    key = (kinds[0], read_text(item[kinds[0]], where))
     if key not in signals:
         raise ModelFileError(f"{where}: there is no {key[0]} {key[1]!r} before it")
     if item.get("scale", "own") not in ("own", "rank"):
         raise ModelFileError(f'{where}: expected scale "own" or "rank", got {item["scale"]!r}')
-    read: Callable[[Any, str], tuple[float, ...]] = _numbers if many else _one_number
+    read: Callable[[Any, str], tuple[float, ...]] = read_numbers if many else read_one
     return {
         "source": signals[key],
         "rank": item.get("scale") == "rank",
         "w": read(item["w"], f"w in {where}") if "w" in item else (),
         "b": read(item["b"], f"b in {where}") if "b" in item else (),
-        "parameters": _numbers(item.get("parameters", []), f"parameters in {where}"),
-        "missing": _number(item.get("missing", 0.0), f"missing in {where}"),
-        "levels": np.array(_numbers(item.get("levels", []), f"levels in {where}")),
-        "alpha": _number(item["alpha"], f"alpha in {where}") if "alpha" in item else None,
+        "parameters": read_numbers(item.get("parameters", []), f"parameters in {where}"),
+        "missing": read_number(item.get("missing", 0.0), f"missing in {where}"),
+        "levels": np.array(read_numbers(item.get("levels", []), f"levels in {where}")),
+        "alpha": read_number(item["alpha"], f"alpha in {where}") if "alpha" in item else None,
     }
 
 
+_TARGET_KEYS = {"targets", "objective", "link"}
+
+
 def _output_from(item: Any) -> Output:
-    _check_keys(item, {"classes", "targets"}, set(), "the output")
-    if list(item) == ["classes"]:
-        return Classes(tuple(_label(x, "classes") for x in _list(item["classes"], "classes")))
-    if list(item) == ["targets"]:
-        names = _list(item["targets"], "targets")
-        return Targets(tuple(_text(x, "the name of a target") for x in names))
+    check_keys(item, {"classes", "unit", "offset", *_TARGET_KEYS}, set(), "the output")
+    if "classes" in item and not _TARGET_KEYS & item.keys():
+        return Classes(
+            tuple(read_label(x, "classes") for x in read_list(item["classes"], "classes")),
+            read_number(item.get("unit", 1.0), "the unit"),
+            read_number(item.get("offset", 0.0), "the offset"),
+        )
+    if "targets" in item and not {"classes", "unit", "offset"} & item.keys():
+        names = read_list(item["targets"], "targets")
+        return Targets(
+            tuple(read_text(x, "the name of a target") for x in names),
+            read_text(item.get("link", "identity"), "the link"),
+            read_text(item.get("objective", "squared"), "the objective"),
+        )
     raise ModelFileError('the output needs either "classes" or "targets"')
 
 
@@ -442,86 +476,3 @@ def _all_or_none(values: list[float | None], where: str) -> Floats | None:
     if len(given) != len(values):
         raise ModelFileError(f"{where} is given for some and not for all")
     return np.array(given, np.float64)
-
-
-# ---- parts of a file ----
-
-
-def _check_keys(item: Any, known: set[str], needed: set[str], where: str) -> None:
-    if not isinstance(item, dict):
-        raise ModelFileError(f"{where}: expected an object, got {_show(item)}")
-    if lacking := needed - item.keys():
-        raise ModelFileError(f"{where}: expected {sorted(lacking)[0]!r}, which is not there")
-    if surplus := item.keys() - known:
-        raise ModelFileError(f"{where}: does not know {min(surplus)!r}")
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ModelFileError(f"{where}: expected a list, got {_show(value)}")
-    return value
-
-
-def _some(value: Any, where: str) -> list[Any]:
-    if not _list(value, where):
-        raise ModelFileError(f"{where}: expected at least one, got none")
-    return list(value)
-
-
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise ModelFileError(f"{where}: expected text, got {_show(value)}")
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise ModelFileError(
-            f"{where}: expected Unicode text, got half a character, {_show(value)}"
-        )
-    return value
-
-
-def _whole(value: Any, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ModelFileError(f"{where}: expected a whole number, got {_show(value)}")
-    return value
-
-
-def _number(value: Any, where: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise ModelFileError(f"{where}: expected a number, got {_show(value)}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ModelFileError(f"{where}: expected a number, got one beyond 1e308") from None
-
-
-def _numbers(value: Any, where: str) -> tuple[float, ...]:
-    return tuple(_number(x, where) for x in _list(value, where))
-
-
-def _one_number(value: Any, where: str) -> tuple[float, ...]:
-    return (_number(value, where),)
-
-
-def _label(value: Any, where: str) -> Label:
-    if isinstance(value, str):
-        return _text(value, where)
-    if not isinstance(value, int | float):
-        raise ModelFileError(f"{where}: expected text or numbers, got {_show(value)}")
-    if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise ModelFileError(f"{where}: expected whole numbers of 64 bits, got {_show(value)}")
-    if not math.isfinite(value):
-        raise ModelFileError(f"{where}: expected finite numbers, got {value}")
-    return value
-
-
-def _truth(value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise ModelFileError(f"{where}: expected true or false, got {_show(value)}")
-    return value
-
-
-def _show(value: Any) -> str:
-    return _shorten(repr(value), 60)
-
-
-def _shorten(text: str, width: int = 200) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.description import describe, summarize
+from newron.model.measurement import Measurement
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
@@ -25,6 +26,7 @@ from newron.tables.table import encode_rows, is_plain
 __all__ = ["Model"]
 
 _BLOCK = 16384
+_MAX_MEASURED = 20
 
 
 class Model(Readable):
@@ -41,6 +43,8 @@ class Model(Readable):
         The last one is the output layer.
     output : Classes or Targets
         What the scores mean.
+    measured : iterable of Measurement
+        How good it was on rows that it was not trained on, the newest last.
 
     Examples
     --------
@@ -59,11 +63,21 @@ class Model(Readable):
     """The layers, the output layer last."""
     output: Output
     """What the scores mean."""
+    measured: tuple[Measurement, ...]
+    """How good it was on rows that it was not trained on, the newest last."""
 
-    def __init__(self, schema: Schema, layers: Iterable[Layer], output: Output) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        layers: Iterable[Layer],
+        output: Output,
+        measured: Iterable[Measurement] = (),
+    ) -> None:
         # Past __setattr__, which refuses.
-        self.__dict__.update(schema=schema, layers=tuple(layers), output=output)
+        parts = {"schema": schema, "layers": tuple(layers), "output": output}
+        self.__dict__.update(parts, measured=tuple(measured))
         self._check()
+        self._check_measured()
 
     def _check(self) -> None:
         if not self.layers:
@@ -79,6 +93,7 @@ class Model(Readable):
                     raise ModelError(f"layer {number} reads ranks of what has no rank scale")
             n_signals += layer.n_neurons
         self._check_names()
+        self._check_points()
         last = self.layers[-1]
         if last.n_neurons != self.output.n_scores:
             raise ModelError(
@@ -87,6 +102,19 @@ class Model(Readable):
         if last.activation != "identity":
             raise ModelError(
                 f"the last layer gives scores: expected activation identity, got {last.activation}"
+            )
+
+    def _check_points(self) -> None:
+        """Check that scores which are said to be whole points are such."""
+        if not (isinstance(self.output, Classes) and self.output.in_points):
+            return
+        last = self.layers[-1]
+        numbers = [part for part in (last.alpha, last.centre) if part is not None]
+        whole = all(np.array_equal(part, np.rint(part)) for part in numbers)
+        if not (self.is_crisp and last.aggregation == "sum" and whole):
+            raise ModelError(
+                "a unit of points: expected a crisp network whose last layer adds whole numbers, "
+                "got another; leave out unit and offset"
             )
 
     def _check_names(self) -> None:
@@ -108,6 +136,19 @@ class Model(Readable):
                 raise ModelError(
                     f"layer {number}: expected {expected} levels for signal {source}, "
                     f"got {len(levels)}"
+                )
+
+    def _check_measured(self) -> None:
+        if len(self.measured) > _MAX_MEASURED:
+            raise ModelError(
+                f"expected at most {_MAX_MEASURED} measurements, got {len(self.measured)}; "
+                "make a model without some of them"
+            )
+        expected = "accuracy" if isinstance(self.output, Classes) else "mean absolute error"
+        for one in self.measured:
+            if one.headline != expected or (expected != "accuracy" and self.output.n_scores > 1):
+                raise ModelError(
+                    f"expected measurements of one target's {expected}, got {one.headline}"
                 )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -280,6 +321,37 @@ class Model(Readable):
 
     # ---- as a value ----
 
+    def attach(self, measurement: Measurement) -> Model:
+        """Return the same model, with how good it was on some rows.
+
+        Parameters
+        ----------
+        measurement : Measurement
+            The newest: it heads report, ``newron inspect`` and model card. Those before stay.
+
+        Returns
+        -------
+        Model
+            Equal to this one: a model is its network, whatever was measured of it.
+
+        Raises
+        ------
+        ModelError
+            If it was measured of another kind of output, or if there are too many.
+
+        Examples
+        --------
+        >>> from newron.evaluation import measure_model
+        >>> from newron.model import Classes, Column, Layer, Model, Schema
+        >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[54.0]],
+        ...               alpha=[1.0], centre=[0.5])
+        >>> model = Model(Schema((Column("age", 0.0, 99.0),)), [layer], Classes(("no", "yes")))
+        >>> found = measure_model(model, [[50.0], [60.0], [70.0]], ["no", "yes", "no"])
+        >>> model.attach(found).measured[-1].describe()
+        'Accuracy on new rows 66.7 %, 95 % interval 20.8 to 93.9'
+        """
+        return Model(self.schema, self.layers, self.output, (*self.measured, measurement))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data: the content of its file.
 
@@ -340,7 +412,7 @@ class Model(Readable):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that name this model's content."""
+        """Sixteen hexadecimal digits that name the network, whatever was measured of it."""
         from newron.model.file import to_text
 
         content = to_text(self).encode("utf-8", "surrogatepass")
@@ -374,4 +446,6 @@ class Model(Readable):
         from newron.model.file import from_dict
 
         made = from_dict(state["model"])
-        self.__init__(made.schema, made.layers, made.output)  # type: ignore[misc]
+        self.__init__(  # type: ignore[misc]
+            made.schema, made.layers, made.output, made.measured
+        )

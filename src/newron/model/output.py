@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import ModelError
-from newron.model.arithmetic import Floats, sigmoid, softmax
+from newron.model.arithmetic import Floats, exp, sigmoid, softmax
 
 __all__ = ["Classes", "Label", "Output", "Targets"]
 
 Label = str | int | float | bool
+
+LINKS = ("identity", "log", "sorted")
 
 
 @dataclass(frozen=True)
@@ -29,15 +31,24 @@ class Classes:
     ----------
     labels : tuple of str, int, float or bool
         The classes, in the order of the scores.
+    unit : float, default 1.0
+        What one point weighs in log-odds, where scores are sums of whole points.
+    offset : float, default 0.0
+        The log-odds of two classes at a score of 0: at least 0 and less than the unit, so that
+        class and probability agree.
 
     Examples
     --------
     >>> classes = Classes(("well", "ill"))
     >>> classes.n_scores, classes.predict(np.array([[-1.0], [2.0]])).tolist()
     (1, ['well', 'ill'])
+    >>> Classes(("well", "ill"), unit=0.5, offset=0.25).predict_proba(np.array([[-1.0]])).round(2)
+    array([[0.56, 0.44]])
     """
 
     labels: tuple[Label, ...]
+    unit: float = 1.0
+    offset: float = 0.0
 
     def __post_init__(self) -> None:
         """Check that there are classes, and that they differ."""
@@ -48,6 +59,18 @@ class Classes:
                 raise ModelError(f"expected classes that are text or numbers, got {label!r}")
         if len(set(self.labels)) != len(self.labels):
             raise ModelError(f"expected classes that differ, got {list(self.labels)}")
+        if not 0.0 < self.unit < math.inf:
+            raise ModelError(f"unit: expected a positive number, got {self.unit}")
+        if not 0.0 <= self.offset < self.unit or (self.offset and len(self.labels) > 2):
+            raise ModelError(
+                f"offset: expected a number from 0 to less than the unit {self.unit}, of two "
+                f"classes alone, got {self.offset}"
+            )
+
+    @property
+    def in_points(self) -> bool:
+        """Whether scores are whole points, which weigh something else than 1 in log-odds."""
+        return self.unit != 1.0 or self.offset != 0.0
 
     @property
     def n_scores(self) -> int:
@@ -104,37 +127,55 @@ class Classes:
         array of shape (n_rows, n_classes)
         """
         if self.n_scores == 1:
-            second = sigmoid(scores[:, 0])
+            second = sigmoid(self.unit * scores[:, 0] + self.offset)
             return np.stack([1.0 - second, second], axis=1)
-        return softmax(scores)
+        return softmax(self.unit * scores)
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Regression targets: the scores themselves, one for each target.
+    """Regression targets, one score for each.
 
     Parameters
     ----------
     names : tuple of str
         The names of the targets.
+    link : {"identity", "log", "sorted"}, default "identity"
+        How predictions follow from scores: they are the scores, their exponentials, or the
+        scores of a row in rising order (quantiles, which must not cross).
+    objective : str, default "squared"
+        What the network was trained on, such as "poisson" or "quantile:0.9".
 
     Examples
     --------
     >>> Targets(("price",)).predict(np.array([[1.5], [2.0]])).tolist()
     [1.5, 2.0]
+    >>> Targets(("claims",), "log", "poisson").predict(np.array([[0.0]])).tolist()
+    [1.0]
     """
 
     names: tuple[str, ...]
+    link: str = "identity"
+    objective: str = "squared"
 
     def __post_init__(self) -> None:
         """Check that there is a target."""
         if not self.names or not all(isinstance(name, str) for name in self.names):
             raise ModelError(f"expected the names of the targets, got {self.names!r}")
+        if self.link not in LINKS:
+            raise ModelError(f"expected a link among {', '.join(LINKS)}, got {self.link!r}")
+        if not isinstance(self.objective, str):
+            raise ModelError(f"expected the name of an objective, got {self.objective!r}")
 
     @property
     def n_scores(self) -> int:
         """How many output neurons there are."""
         return len(self.names)
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """What the scores are: the targets, or their logarithms."""
+        return tuple(f"log({name})" for name in self.names) if self.link == "log" else self.names
 
     def predict(self, scores: Floats) -> Floats:
         """Return the predicted targets.
@@ -147,7 +188,23 @@ class Targets:
         -------
         array of shape (n_rows,) for one target, else (n_rows, n_targets)
         """
-        return scores[:, 0] if self.n_scores == 1 else scores
+        values = self.transform(scores)
+        return values[:, 0] if self.n_scores == 1 else values
+
+    def transform(self, scores: Floats) -> Floats:
+        """Return the predictions that scores stand for, in the same shape.
+
+        Parameters
+        ----------
+        scores : array of shape (n_rows, n_scores)
+
+        Returns
+        -------
+        array of shape (n_rows, n_scores)
+        """
+        if self.link == "log":
+            return exp(scores)
+        return np.sort(scores, axis=1) if self.link == "sorted" else scores
 
 
 Output = Classes | Targets

@@ -5,14 +5,40 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
 
-__all__ = ["Expansion", "Objective", "TargetScale", "scale_column"]
+__all__ = ["CoreLoss", "Expansion", "Objective", "TargetScale", "scale_column"]
+
+
+class CoreLoss(NamedTuple):
+    """A loss of the compiled core.
+
+    Parameters
+    ----------
+    name : str
+    parameter : float
+        Of a Tweedie loss the power, of Huber's where it bends, of quantiles the smoothing.
+    factor : float
+        Of the loss.
+    levels : tuple of float
+        Of quantiles, one for each output.
+
+    Examples
+    --------
+    >>> from newron.objectives import Tweedie
+    >>> Tweedie(power=1.7).core
+    CoreLoss(name='tweedie', parameter=1.7, factor=1.0, levels=())
+    """
+
+    name: str
+    parameter: float = 0.0
+    factor: float = 1.0
+    levels: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,7 +157,9 @@ class Objective(ABC):
     Attributes
     ----------
     name : str
-        Also that of the compiled core's loss.
+        As users write it.
+    link_name : str
+        How predictions follow from scores, as a model's output says it.
     metric : str
         What ``evaluate`` measures, as it is printed.
     stratified : bool
@@ -142,16 +170,17 @@ class Objective(ABC):
     Examples
     --------
     A new objective is one file and one line in ``OBJECTIVES``; to be trained by gradients
-    or grown it needs a loss of the same name in the compiled core.
+    or grown it needs a loss in the compiled core, see ``core``.
 
     >>> from newron.objectives import OBJECTIVES
-    >>> sorted(OBJECTIVES)
-    ['binary', 'categorical', 'squared']
+    >>> sorted(OBJECTIVES)[:3]
+    ['absolute', 'binary', 'categorical']
     """
 
     n_scores: int
 
     name: ClassVar[str]
+    link_name: ClassVar[str] = "identity"
     metric: ClassVar[str]
     stratified: ClassVar[bool] = False
     has_dispersion: ClassVar[bool] = False
@@ -161,7 +190,102 @@ class Objective(ABC):
         """What turns the loss into a negative log-likelihood, against which a ridge is set."""
         return 1.0
 
+    @property
+    def text(self) -> str:
+        """The objective as users write it, such as "quantile:0.9"."""
+        return self.name
+
+    @property
+    def core(self) -> CoreLoss:
+        """The compiled core's loss."""
+        return CoreLoss(self.name)
+
+    def split(self) -> list[Objective]:
+        """Return an objective for each output where they have nothing in common, else this one.
+
+        Returns
+        -------
+        list of Objective
+        """
+        return [self]
+
+    # ---- what depends on the rows ----
+
+    def adapt(self, targets: Floats, weight: Floats) -> Self:
+        """Return the objective with the constants that targets determine.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (rows, n_scores)
+        weight : ndarray of shape (rows,)
+
+        Returns
+        -------
+        Objective
+        """
+        del targets, weight
+        return self
+
+    def follow(self, targets: Floats, scores: Floats, weight: Floats) -> Self:
+        """Return the objective with the constants that residuals determine.
+
+        Parameters
+        ----------
+        targets, scores : ndarray of shape (rows, n_scores)
+        weight : ndarray of shape (rows,)
+
+        Returns
+        -------
+        Objective
+        """
+        del targets, scores, weight
+        return self
+
+    def center(self, targets: Floats, scores: Floats, weight: Floats) -> Floats | None:
+        """Return what to add to all scores so that the loss's own statistic holds, if any.
+
+        Parameters
+        ----------
+        targets, scores : ndarray of shape (rows, n_scores)
+        weight : ndarray of shape (rows,)
+
+        Returns
+        -------
+        ndarray of shape (n_scores,), or None where training has seen to it
+        """
+        del targets, scores, weight
+        return None
+
     # ---- targets ----
+
+    def check_targets(self, y: Floats) -> None:
+        """Raise where a target is none of this objective.
+
+        Parameters
+        ----------
+        y : ndarray of shape (rows, targets)
+
+        Raises
+        ------
+        InputError
+        """
+        del y
+
+    def absorb_offset(self, y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+        """Return targets and weights that make an offset of the scores superfluous.
+
+        Parameters
+        ----------
+        y : ndarray of shape (rows, targets)
+        offset : ndarray of shape (rows,)
+            What is added to the scores of each row.
+
+        Returns
+        -------
+        targets, factors : ndarray of shape (rows, targets), ndarray of shape (rows,)
+            The factors are those of the rows' weights.
+        """
+        return y - offset[:, None], np.ones(len(y))
 
     def learn_scale(self, y: Floats, weight: Floats) -> TargetScale:
         """Return the scale on which targets are trained; by default their own.
@@ -177,6 +301,20 @@ class Objective(ABC):
         """
         del y, weight
         return TargetScale.identity(self.n_scores)
+
+    def scale_targets(self, y: Floats, scale: TargetScale) -> Floats:
+        """Return targets in the units of the loss; ``scale`` is that of the scores.
+
+        Parameters
+        ----------
+        y : ndarray of shape (rows, targets)
+        scale : TargetScale
+
+        Returns
+        -------
+        ndarray of shape (rows, n_scores)
+        """
+        return scale.apply(y)
 
     def encode_targets(self, y: Floats) -> Floats:
         """Return targets as means.

@@ -40,6 +40,9 @@ class Squared(Objective):
     def likelihood_factor(self) -> float:
         return 0.5 * self.n_scores
 
+    def split(self) -> list[Objective]:
+        return [Squared()] * self.n_scores
+
     def learn_scale(self, y: Floats, weight: Floats) -> TargetScale:
         shift, scale = np.array([scale_column(column, weight) for column in y.T]).T
         return TargetScale(shift, scale)

@@ -12,6 +12,7 @@ from newron.drawing.markup import Markup, bdi, html, join
 from newron.formatting import format_number, format_unit, list_some
 from newron.model.description import summarize
 from newron.model.file import VERSION
+from newron.model.measurement import MODEL, describe_score
 from newron.model.schema import Column
 from newron.report.facts import Facts
 from newron.report.numbers import count, integer, name_class
@@ -34,6 +35,7 @@ def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     origin = facts.origin
     yield "What it is for", _write_text(facts.labels.purpose)
     yield "Network", _describe_network(facts)
+    yield "Measured on new rows", _describe_measured(facts)
     yield "Trained on", "" if origin.n_rows is None else count(origin.n_rows, "row")
     yield "Fingerprint of the training rows (SHA-256)", _write_code(origin.fingerprint)
     yield "Recipe", _describe_recipe(origin.recipe, origin.settings)
@@ -46,6 +48,19 @@ def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Ties", _describe_ties(facts)
     yield "Limits", _describe_limits(facts)
     yield "Report written by", f"newron {__version__}, model file format {VERSION}"
+
+
+def _describe_measured(facts: Facts) -> Markup:
+    found = facts.measured
+    if found is None:
+        return Markup("")
+    parts = [bdi(f"{found.describe()}, measured {found.describe_protocol()}.")]
+    for name in [name for name in found.scores if name != MODEL]:
+        value = describe_score(found.headline, found.scores[name][found.headline])
+        parts.append(bdi(f"{name[0].upper()}{name[1:]}: {value}."))
+    if found.fingerprint:
+        parts.append(join("Fingerprint of the table (SHA-256): ", _write_code(found.fingerprint)))
+    return Markup(" ").join(parts)
 
 
 def _write_text(text: str) -> str:

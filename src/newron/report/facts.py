@@ -21,8 +21,9 @@ from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram
 from newron.figures.diagram_reader import read_diagram
 from newron.figures.figure import Picture, compose
-from newron.figures.joining import join_inputs, make_point_model, use_points
+from newron.figures.joining import join_inputs
 from newron.model.arithmetic import Floats
+from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
@@ -35,12 +36,14 @@ from newron.rules.crisp import Fidelity, make_crisp, measure_fidelity
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
+from newron.tables.fingerprint import hash_table
 
 __all__ = ["Facts", "gather"]
 
 _MOST_PICKED, _MOST_CELLS = 300, 8000  # rows that a reader can choose, and their values
 _MOST_WEIGHED = 2000  # rows on which importance and fidelity are measured
 _MOST_CRISP = 60  # functions of a crisp network whose rules are worth a look
+FEW_SEEN = 0.1  # the fraction of training rows that makes no great difference
 _ROW_NAME = "the values above"
 
 
@@ -58,6 +61,8 @@ class Facts:
         That of the model as it was given.
     card : ScoreCard or None
         The card, if one was given: then points are told instead of weights.
+    measured : Measurement or None
+        How good the model was on new rows: the newest that its file has.
     seen : int or None
         How many of the rows are rows of training; None if that is not known.
     rows : array of shape (rows, columns)
@@ -90,6 +95,7 @@ class Facts:
     card: ScoreCard | None
     labels: Labels
     origin: Origin
+    measured: Measurement | None
     seen: int | None
     rows: Floats
     truth: NDArray[Any] | None
@@ -120,9 +126,15 @@ class Facts:
         return self.diagram.is_crisp
 
     @property
-    def unit(self) -> Fraction:
-        """What a weight is divided by to be told: what a point of a card weighs."""
-        return Fraction(1) if self.card is None else self.card.unit
+    def exhaustive(self) -> bool:
+        """Whether the rows are all possible inputs: then nothing is estimated."""
+        return isinstance(self.quality, ClassificationQuality) and self.quality.exhaustive
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the rows show how good the model is: hardly any is a row of training."""
+        few = self.seen is not None and self.seen < max(FEW_SEEN * len(self.rows), 1)
+        return self.quality is not None and (few or self.exhaustive)
 
     @property
     def limit(self) -> Fraction:
@@ -178,7 +190,8 @@ def gather(
         card=card,
         labels=labels,
         origin=Origin() if origin is None else origin,
-        seen=seen,
+        measured=given.measured[-1] if given.measured else None,
+        seen=_count_seen(given, rows, truth) if seen is None else seen,
         rows=rows,
         truth=truth,
         scores=scores,
@@ -192,6 +205,18 @@ def gather(
         fixed=held,
         pictures=_draw_pictures(shown if card is None else card, shown, rows),
     )
+
+
+def _count_seen(model: Model, rows: Floats, truth: NDArray[Any] | None) -> int | None:
+    """Return how many rows are those of training, where the model's file knows the table."""
+    if truth is None or not model.measured:
+        return None
+    targets = truth.reshape(len(rows), -1).astype(np.float64)
+    fingerprint = hash_table(model.schema.names, rows, targets)
+    for one in model.measured:
+        if one.fingerprint == fingerprint and one.n_trained is not None:
+            return min(one.n_trained, len(rows))
+    return None
 
 
 def _find_columns(model: Model, fixed: str | Sequence[str]) -> tuple[int, ...]:
@@ -265,8 +290,9 @@ def _measure(
             scores=scores[:, 0] if model.output.n_scores == 1 else None,
             exhaustive=_is_whole(rows, axes),
         )
+    predicted = model.output.transform(scores)
     return [
-        measure_regression(truth[:, k], scores[:, k], name=name)
+        measure_regression(truth[:, k], predicted[:, k], name=name)
         for k, name in enumerate(model.output.names)
     ]
 
@@ -283,10 +309,7 @@ def _is_whole(rows: Floats, axes: Sequence[Axis]) -> bool:
 
 
 def _read_diagram(model: Model, card: ScoreCard | None, rows: Floats) -> Diagram:
-    if card is None:
-        diagram = read_diagram(model, rows)
-    else:
-        diagram = use_points(read_diagram(make_point_model(card), rows), float(card.unit))
+    diagram = read_diagram(model if card is None else card.rules.to_model(), rows)
     single = len(model.layers) == 1 and model.output.n_scores == 1
     return join_inputs(diagram) if single else diagram
 

@@ -77,4 +77,4 @@ def _rename_output(model: Model, labels: Labels) -> Output:
             raise InputError(f"classes: expected classes of the model, got {label!r}")
     if not given:
         return output
-    return Classes(tuple(str(given.get(label, label)) for label in output.labels))
+    return replace(output, labels=tuple(str(given.get(label, label)) for label in output.labels))

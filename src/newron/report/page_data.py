@@ -58,7 +58,6 @@ def _describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
         "crisp": facts.is_crisp,
         "cuts": count_cuts(facts),
         "order": facts.used,
-        "unit": float(facts.unit),
         "limit": float(facts.limit) if facts.is_binary else None,
         "weighted": any(layer.alpha is not None for layer in model.layers),
     }

@@ -13,11 +13,11 @@ from newron.model.output import Classes
 from newron.report.charts import (
     draw_calibration,
     draw_confusion,
-    draw_intervals,
     draw_pairs,
     draw_scores,
 )
-from newron.report.facts import Facts
+from newron.report.facts import FEW_SEEN, Facts
+from newron.report.measured_section import describe_measured, write_intervals, write_measured
 from newron.report.numbers import (
     count,
     integer,
@@ -33,7 +33,6 @@ __all__ = ["describe_seen", "make_title", "write_quality", "write_result"]
 
 _MAX_CLASSES = 12  # of a confusion matrix that is drawn
 _MAX_PAIRS = 1500  # points of a chart
-_FEW_SEEN = 0.1  # the fraction of training rows that makes no great difference
 
 
 # ---- the result ----
@@ -45,7 +44,10 @@ def make_title(facts: Facts) -> str:
         return facts.labels.title
     quality, name = facts.quality, _name_target(facts)
     head, means = f"{name[0].upper()}{name[1:]}", _describe_means(facts)
-    if quality is None:
+    if facts.measured is not None and not facts.exhaustive:
+        found = describe_measured(facts.measured, f"{facts.labels.noun}s")
+        return f"{head}: {found}{means}."
+    if quality is None or not facts.is_new:
         return f"{head} from {count(len(facts.used), 'input')}{means}."
     if isinstance(quality, ClassificationQuality):
         return f"{head}: {_describe_accuracy(facts, quality)}{means}."
@@ -54,12 +56,8 @@ def make_title(facts: Facts) -> str:
 
 def _describe_accuracy(facts: Facts, quality: ClassificationQuality) -> str:
     nouns = f"{facts.labels.noun}s"
-    if quality.exhaustive:
-        kind = "possible inputs"
-    elif facts.seen == len(facts.rows):
-        kind = f"{nouns} it was trained on"
-    else:
-        kind = f"new {nouns}" if facts.seen == 0 else nouns
+    new = f"new {nouns}" if facts.seen == 0 else nouns
+    kind = "possible inputs" if quality.exhaustive else new
     if quality.n_correct == quality.n_rows:
         return f"right for all {integer(quality.n_rows)} {kind}"
     if quality.exhaustive:
@@ -89,22 +87,35 @@ def _name_target(facts: Facts) -> str:
 
 def write_result(facts: Facts) -> Markup:
     """Return the top of the page."""
-    quality = facts.quality
-    if isinstance(quality, ClassificationQuality):
-        text, stats = _describe_classes(facts, quality), _write_stats(facts, quality)
-        figure = _write_comparison(facts, quality)
-    elif quality:
-        text, stats = _describe_targets(facts, quality), _write_target_stats(quality[0])
-        figure = _write_target_comparison(quality[0])
-    else:
-        text = html("p", "No true answers were given, so how good it is cannot be told here.")
-        stats = figure = Markup("")
+    text, stats, figure = _write_head(facts)
     lede = html("p", describe_decision(facts), class_="lede")
     return join(
         html("p", _describe_data(facts), class_="eyebrow"),
         html("h1", bdi(make_title(facts))),
         html("div", html("div", lede, text, stats), figure, class_="two"),
     )
+
+
+def _write_head(facts: Facts) -> tuple[Markup, Markup, Markup]:
+    """Return how good the model is on new rows: no figure of training rows stands here."""
+    quality = facts.quality
+    if facts.measured is not None and not facts.exhaustive:
+        return write_measured(facts.measured, _name_model(facts))
+    if not facts.is_new:
+        text = "How good it is on new rows was not measured."
+        if quality is None:
+            text = "No true answers were given, so how good it is cannot be told here."
+        return html("p", text), Markup(""), Markup("")
+    if isinstance(quality, ClassificationQuality):
+        text = _describe_classes(facts, quality)
+        return text, _write_stats(facts, quality), _write_comparison(facts, quality)
+    assert quality  # noqa: S101 - is_new
+    text = _describe_targets(facts, quality)
+    return text, _write_target_stats(quality[0]), _write_target_comparison(quality[0])
+
+
+def _name_model(facts: Facts) -> str:
+    return "this network" if facts.card is None else "this card"
 
 
 def _describe_data(facts: Facts) -> Markup:
@@ -143,7 +154,7 @@ def describe_seen(facts: Facts) -> Markup:
     if seen == 0:
         return bdi(f"None of these {total} {nouns} is among those of training.")
     exact = isinstance(facts.quality, ClassificationQuality) and facts.quality.exhaustive
-    less = "" if exact or seen < _FEW_SEEN * n else ": for new ones expect less"
+    less = "" if exact or seen < FEW_SEEN * n else ": for new ones expect less"
     if seen == n:
         return bdi(f"These are the {nouns} that the model was trained on{less}.")
     verb = "is" if seen == 1 else "are"
@@ -190,7 +201,7 @@ def _write_items(items: Sequence[tuple[str, object]]) -> Markup:
 def _write_comparison(facts: Facts, quality: ClassificationQuality) -> Markup:
     assert facts.classes is not None  # noqa: S101 - measured of classes
     usual = name_class(facts.classes.labels[quality.majority])
-    name = "this network" if facts.card is None else "this card"
+    name = _name_model(facts)
     rows = [(name, quality.accuracy), (f"always “{usual}”", quality.majority_accuracy)]
     if quality.exhaustive:
         rows = [(name, Estimate(*[estimate.value] * 3)) for name, estimate in rows]
@@ -199,18 +210,7 @@ def _write_comparison(facts: Facts, quality: ClassificationQuality) -> Markup:
         caption = "Share of right answers, with 95\u00a0% intervals (Wilson)."
         if quality.accuracy.low <= quality.majority_accuracy.high:
             caption += " The intervals overlap: these rows do not tell the two apart."
-    return _write_intervals(rows, "Share of right answers", caption, in_percent=True)
-
-
-def _write_intervals(
-    rows: Sequence[tuple[str, Estimate]], label: str, caption: str, *, in_percent: bool
-) -> Markup:
-    wide, narrow = (
-        draw_intervals(rows, label, in_percent=in_percent, narrow=narrow)
-        for narrow in (False, True)
-    )
-    charts = html("div", wide, class_="on-wide"), html("div", narrow, class_="on-phone")
-    return html("figure", charts, html("figcaption", caption))
+    return write_intervals(rows, "Share of right answers", caption, in_percent=True)
 
 
 # ---- regression at the top ----
@@ -246,7 +246,7 @@ def _write_target_stats(quality: RegressionQuality) -> Markup:
 def _write_target_comparison(quality: RegressionQuality) -> Markup:
     rows = [("this network", quality.mae), ("always the median", quality.median_mae)]
     caption = "Mean error, with 95\u00a0% intervals."
-    return _write_intervals(rows, "Mean error", caption, in_percent=False)
+    return write_intervals(rows, "Mean error", caption, in_percent=False)
 
 
 # ---- the charts ----
@@ -263,12 +263,22 @@ def write_quality(facts: Facts) -> Markup:
         else _write_target_charts(facts, quality)
     )
     where = f"Measured on the {count(len(facts.rows), facts.labels.noun)} of this report."
+    headed = facts.exhaustive or (facts.measured is None and facts.is_new)
     return join(
         html("h2", "How good is it?"),
         html("p", bdi(where), " ", describe_seen(facts)),
+        None if headed else _write_own_stats(facts),
         html("div", figures, class_="perf"),
         write_threshold(facts),
     )
+
+
+def _write_own_stats(facts: Facts) -> Markup:
+    """Return the measures of the report's own rows, which are not those at the top."""
+    quality = facts.quality
+    if isinstance(quality, ClassificationQuality):
+        return _write_stats(facts, quality)
+    return _write_target_stats(quality[0]) if quality else Markup("")
 
 
 def _write_figure(chart: Markup, *caption: object) -> Markup:
@@ -289,9 +299,9 @@ def _write_class_charts(facts: Facts, quality: ClassificationQuality) -> list[Ma
     ]
     if facts.is_binary and facts.truth is not None:
         centre = facts.model.layers[-1].centre
-        middle, unit = 0.0 if centre is None else float(centre[0]), float(facts.unit)
-        totals = (facts.scores[:, 0] + middle) / unit
-        chart = draw_scores(totals, facts.truth, middle / unit, float(facts.limit), names)
+        middle = 0.0 if centre is None else float(centre[0])
+        totals = facts.scores[:, 0] + middle
+        chart = draw_scores(totals, facts.truth, middle, float(facts.limit), names)
         caption = Markup(
             "Rows by their total. From the limit on the model says “{}”; where the two shades "
             "mix, treat an answer with care."

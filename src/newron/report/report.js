@@ -62,11 +62,7 @@ const subtract = (a, b) => Number((a - b).toPrecision(12));
 const n = data.columns.length;
 const layers = model.layers;
 const last = layers.at(-1);
-// Points of a card are told instead of the weights of its last layer.
-const weightOf = (l, e) => {
-  const weight = layers[l].functions[e].weight ?? 1;
-  return l === layers.length - 1 ? Number((weight / data.unit).toPrecision(12)) : weight;
-};
+const weightOf = (l, e) => layers[l].functions[e].weight ?? 1;
 const bounded = (layer) => ["heaviside", "sigmoid", "tanh_prod"].includes(layer.processing);
 const aggregates = {
   sum: (parts) => parts.reduce((a, b) => a + b, 0),
@@ -97,7 +93,7 @@ function run(row) {
     totalOf(layer, neuron, told.neurons[l][j], added[l].filter((_, e) => layer.functions[e].neuron === j))));
   // The scores are exact where sums of many parts are rounded.
   totals[totals.length - 1] = told.scores.map((score, j) =>
-    Number(((score + last.neurons[j].centre) / data.unit).toPrecision(12)));
+    Number((score + last.neurons[j].centre).toPrecision(12)));
   return { ...told, added, totals, signals: [...row, ...told.neurons.flat()] };
 }
 

@@ -58,7 +58,7 @@ def describe_decision(facts: Facts) -> Markup:
     """Return a sentence on how the model comes to its answer."""
     rules, output = facts.rules, facts.model.output
     if not isinstance(output, Classes):
-        names = bdi(join_words(output.names))
+        names = bdi(join_words(output.score_names))
         return join("What every part adds, added up, is ", names, ".")
     second = bdi(name_class(output.labels[1])) if facts.is_binary else None
     if rules is None and second is not None:
@@ -202,7 +202,7 @@ class RuleWriter:
         model, single = facts.model, len(body.constants) == 1
         rows = []
         for k, (term, record) in enumerate(zip(body.terms, records, strict=True)):
-            points = [format_fraction(w / facts.unit, signed=True) for w in term.weights]
+            points = [format_fraction(w, signed=True) for w in term.weights]
             rows.append(self._write_term(k, term.node, points, record["support"]))
         if not single or not isinstance(model.output, Classes):
             rows.append(_write_start([format_fraction(c) for c in body.constants]))
@@ -264,7 +264,7 @@ def _fold(summary: str, *content: object) -> Markup:
 
 def _name_scores(model: Model) -> list[Markup]:
     output = model.output
-    names = map(name_class, output.labels) if isinstance(output, Classes) else output.names
+    names = map(name_class, output.labels) if isinstance(output, Classes) else output.score_names
     return [bdi(name) for name in names]
 
 
@@ -288,7 +288,7 @@ def _write_point_table(heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
 def _write_limit(facts: Facts) -> Markup:
     output = facts.model.output
     if not isinstance(output, Classes):
-        return join("The sum is ", bdi(join_words(output.names)), ".")
+        return join("The sum is ", bdi(join_words(output.score_names)), ".")
     if output.n_scores > 1:
         return join(HIGHEST, ".")
     first, second = _name_scores(facts.model)
@@ -306,7 +306,7 @@ def _describe_rounding(card: ScoreCard | None) -> Markup:
         f"Points are rounded: on {integer(card.after.n_rows)} ",
         bdi(card.where),
         f" the card is right for {after}, the network before for {before}. "
-        f"One point weighs {format_rounded(float(card.unit))} in log odds.",
+        f"One point weighs {format_rounded(card.output.unit)} in log odds.",
         class_="small muted",
     )
 

@@ -46,6 +46,7 @@ def build_model(schema: Schema, axes: Sequence[Axis], body: Body, output: Output
     if isinstance(body, DecisionList):
         if not isinstance(output, Classes):
             raise ModelError("if/then rules give classes: expected points for amounts")
+        output = Classes(output.labels)  # a list has no points, and no unit of them
         points = _weigh_list(algebra, body, len(output.labels))
     else:
         points = body

@@ -89,6 +89,8 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         found += _list_shorter(model, circuit, points, seconds)
     if form == "points":
         found = [c for c in found if isinstance(c.body, Points)]
+    if model.output.in_points:  # whole points are the model: no others stand for them
+        found = [c for c in found if c.body is points or isinstance(c.body, DecisionList)]
     if not circuit.exact:
         found = _drop_refuted(model, circuit, found)
     if form == "rules":
@@ -104,6 +106,9 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         for c in found
         if measure_length(c.body) == least
     ]
+    # Of points that are as short, those of the network: others keep the class alone.
+    own = [one for one in made if one[1] is points]
+    made = [one for one in made if not (own and isinstance(one[1], Points))] + own
     return min(made, key=lambda one: _measure_taste(*one))[0]
 
 

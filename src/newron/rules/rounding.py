@@ -56,7 +56,8 @@ def round_card(
     alpha = np.array([float(term.weights[0]) for term in card.points.terms])
     # Towards what the network predicts of the rows, not towards their classes: these it has
     # been fitted to with care for rows that it has not seen, and that must not be undone.
-    z = rows.holds @ alpha + float(card.points.constants[0])
+    output = card.output
+    z = output.unit * (rows.holds @ alpha + float(card.points.constants[0])) + output.offset
     rows = replace(rows, yes=rows.weight / (1.0 + np.exp(-np.clip(z, -500, 500))))
     found = _search(rows, alpha, max_points)
     found, optimal = _improve(rows, found, max_points, seconds)
@@ -101,8 +102,9 @@ def _gather(card: ScoreCard, coverage: Coverage) -> _Rows:
 def _measure(card: ScoreCard, coverage: Coverage) -> Cost:
     rows = _gather(card, coverage)
     alpha = np.array([float(term.weights[0]) for term in card.points.terms])
-    z = rows.holds @ alpha + float(card.points.constants[0])
-    right = np.where(z >= -1e-12, rows.yes, rows.weight - rows.yes).sum()
+    total = rows.holds @ alpha + float(card.points.constants[0])
+    z = card.output.unit * total + card.output.offset
+    right = np.where(total >= -1e-12, rows.yes, rows.weight - rows.yes).sum()
     n = rows.weight.sum()
     return Cost(int(n), float(right / n), rows.measure(z))
 
@@ -286,22 +288,24 @@ class _Cuts:
 def _make_card(card: ScoreCard, found: _Found, optimal: bool) -> ScoreCard:
     """Make the network of whole points: weights are points times the unit."""
     unit = _shorten(found.unit)
+    need, offset = _split_constant(found.constant, unit)
     terms = [
-        Term(term.node, (unit * int(p),))
+        Term(term.node, (Fraction(int(p)),))
         for term, p in zip(card.points.terms, found.points, strict=True)
         if p
     ]
-    # Between two totals, so that rounding the constant moves no decision.
-    points = Points(tuple(terms), (_round_constant(found, unit),))
-    model = build_model(card.model.schema, card.axes, points, card.model.output)
-    return ScoreCard(model, card.axes, points, unit, optimal)
+    points = Points(tuple(terms), (Fraction(-need),))
+    output = replace(card.output, unit=float(unit), offset=float(offset))
+    model = build_model(card.model.schema, card.axes, points, output)
+    return ScoreCard(model, card.axes, points, optimal)
 
 
-def _round_constant(found: _Found, unit: Fraction) -> Fraction:
-    """Shorten the constant without moving the total from which on the class changes."""
-    need = math.ceil(-found.constant / float(unit) - 1e-9)
-    for digits in range(2, 12):
-        constant = Fraction(f"{found.constant:.{digits}g}")
-        if math.ceil(-constant / unit) == need:
-            return constant
-    return -unit * need
+def _split_constant(constant: float, unit: Fraction) -> tuple[int, Fraction]:
+    """Return the total from which on the class changes, and the log-odds at this total."""
+    need = math.ceil(-constant / float(unit) - 1e-9)
+    exact = min(max(constant + need * float(unit), 0.0), float(unit))
+    for digits in range(3, 17):
+        offset = Fraction(f"{exact:.{digits}g}")
+        if offset < unit:
+            return need, offset
+    return need - 1, Fraction(0)  # just a unit: a total of one less is the limit

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from newron.drawing.markup import write_plain
 from newron.errors import ModelError
 from newron.formatting import format_class, format_fraction, format_percent
@@ -14,7 +16,7 @@ from newron.model.model import Model
 from newron.model.output import Classes
 from newron.rules.axis import Axis
 from newron.rules.body import Points
-from newron.rules.circuit import read_circuit
+from newron.rules.circuit import read_circuit, to_fraction
 from newron.rules.node import Literal
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
@@ -68,9 +70,7 @@ class ScoreCard:
     axes : tuple of Axis
         The cells of its columns.
     points : Points
-        Conditions over these cells, and what they add in log-odds.
-    unit : Fraction
-        What one point weighs in log-odds.
+        Conditions over these cells, and what they add to the score.
     optimal : bool
         Whether no other whole points of this unit are closer to the network before, proved.
     before, after : Cost or None
@@ -94,7 +94,7 @@ class ScoreCard:
     Points for ill
         +2  age ≥ 54.5
         +1  bmi ≥ 25
-    Sum ≥ 3: ill
+    Sum ≥ 2.5: ill
     Otherwise: well
     Missing values count as: bmi = 40
     <BLANKLINE>
@@ -105,13 +105,23 @@ class ScoreCard:
     model: Model
     axes: tuple[Axis, ...]
     points: Points
-    unit: Fraction = Fraction(1)
     optimal: bool = False
     before: Cost | None = None
     after: Cost | None = None
     where: str = ""
 
     # ---- facts ----
+
+    @property
+    def unit(self) -> Fraction:
+        """What one point weighs in log-odds."""
+        return to_fraction(self.output.unit)
+
+    @property
+    def output(self) -> Classes:
+        """The two classes, and what a point weighs."""
+        assert isinstance(self.model.output, Classes)  # noqa: S101 - checked when it was made
+        return self.model.output
 
     @property
     def rules(self) -> RuleSet:
@@ -124,7 +134,7 @@ class ScoreCard:
         writer = Writer(self.axes, name_groups(self.points.nodes))
         rows = []
         for term in self.points.terms:
-            text, points = writer.write(term.node), term.weights[0] / self.unit
+            text, points = writer.write(term.node), term.weights[0]
             if isinstance(term.node, Literal):
                 axis = self.axes[term.node.column]
                 short = axis.format(term.node.mask, named=False)
@@ -136,12 +146,11 @@ class ScoreCard:
     @property
     def threshold(self) -> Fraction:
         """The total from which on the second class is predicted."""
-        need = -self.points.constants[0] / self.unit
-        return Fraction(math.ceil(need)) if self._is_whole else need
+        return -self.points.constants[0]
 
     @property
     def _is_whole(self) -> bool:
-        return all((t.weights[0] / self.unit).denominator == 1 for t in self.points.terms)
+        return all(term.weights[0].denominator == 1 for term in self.points.terms)
 
     def get_probability(self, total: float | Fraction) -> float:
         """Return the probability of the second class for a total of points.
@@ -154,8 +163,8 @@ class ScoreCard:
         -------
         float
         """
-        log_odds = float(Fraction(total) * self.unit + self.points.constants[0])
-        return 1.0 / (1.0 + math.exp(-log_odds)) if log_odds > -700.0 else 0.0
+        score = float(Fraction(total) - self.threshold)
+        return float(self.output.predict_proba(np.array([[score]]))[0, 1])
 
     def list_probabilities(self) -> list[tuple[Fraction, float]]:
         """Return some totals and the probabilities of the second class.
@@ -165,14 +174,14 @@ class ScoreCard:
         list of (total, probability)
         """
         if self._is_whole:
-            sizes = [int(term.weights[0] / self.unit) for term in self.points.terms]
+            sizes = [int(term.weights[0]) for term in self.points.terms]
             low, high = sum(min(size, 0) for size in sizes), sum(max(size, 0) for size in sizes)
             every = [Fraction(k) for k in range(low, high + 1)]
             totals = [t for t in every if 0.005 <= self.get_probability(t) <= 0.995] or every
             totals = totals[:: -(-len(totals) // _MAX_TOTALS)]
         else:
-            start = float(self.points.constants[0])
-            places = [round(math.log(p / (1 - p)) - start, 2) for p in _PROBABILITIES]
+            need = float(self.threshold)
+            places = [round(math.log(p / (1 - p)) + need, 2) for p in _PROBABILITIES]
             totals = [Fraction(place).limit_denominator(100) for place in places]
         return [(total, self.get_probability(total)) for total in totals]
 
@@ -212,8 +221,7 @@ class ScoreCard:
 
     @property
     def _labels(self) -> tuple[Any, Any]:
-        assert isinstance(self.model.output, Classes)  # noqa: S101 - checked when it was made
-        first, second = self.model.output.labels
+        first, second = self.output.labels
         return first, second
 
     def format_remarks(self) -> str:
@@ -254,7 +262,8 @@ class ScoreCard:
         return {
             "conditions": [{"rule": r.text, "points": float(r.points)} for r in self.rows],
             "threshold": float(self.threshold),
-            "unit": float(self.unit),
+            "unit": self.output.unit,
+            "offset": self.output.offset,
             "optimal": self.optimal,
             "risks": [{"total": float(total), "risk": p} for total, p in pairs],
         }

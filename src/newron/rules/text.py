@@ -204,7 +204,7 @@ def _join_note(line: str, note: str) -> str:
 def write_head(output: Output) -> str:
     """Write what points are for."""
     if not isinstance(output, Classes):
-        return "Add up for " + ", ".join(quote(name, value=True) for name in output.names)
+        return "Add up for " + ", ".join(quote(name, value=True) for name in output.score_names)
     shown = output.labels[1:] if output.n_scores == 1 else output.labels
     return "Points for " + ", ".join(format_label(label) for label in shown)
 

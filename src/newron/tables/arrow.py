@@ -14,6 +14,7 @@ from newron.tables.blocks import read_dictionary
 from newron.tables.cells import Cells
 from newron.tables.encoding import Encoder
 from newron.tables.source import Batch, Source, check_names
+from newron.tables.written import count_years
 
 __all__ = ["ArrowSource"]
 
@@ -95,6 +96,9 @@ class ArrowSource(Source):
             return [words[value] for value in array.to_pylist()]
         if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
             return read_dictionary(array.dictionary_encode())
+        if types.is_date(kind) or types.is_timestamp(kind):
+            moments = array.to_pylist()
+            return np.array([np.nan if one is None else count_years(one) for one in moments])
         raise InputError(
             f"{self.path}: expected numbers or texts in column {name!r}, got {kind}; turn them "
             "into numbers, e.g. days since a date, or leave the column out with --drop"

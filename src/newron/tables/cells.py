@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.tables.field import Floats
+from newron.tables.written import parse_written
 
 __all__ = [
     "IN_MEMORY",
@@ -108,21 +109,37 @@ class CellFormat:
         --------
         >>> CellFormat().parse_number(" 1e3 "), CellFormat().parse_number("1_000")
         (1000.0, None)
-        >>> CellFormat(decimal_comma=True).parse_number("1,5")
-        1.5
+        >>> CellFormat(decimal_comma=True).parse_number("1.234,5 €")
+        1234.5
         """
         if self.is_missing(cell):
             return math.nan
         if isinstance(cell, str):
-            if self.typed or "_" in cell:
-                return None  # a code, though Python takes 1_000 for a number
-            cell = cell.replace(",", ".") if self.decimal_comma else cell
+            return self._parse_text(cell)
         try:
             return float(cell)
         except OverflowError:
             return math.inf
         except (TypeError, ValueError):
             return None
+
+    def _parse_text(self, cell: str) -> float | None:
+        if self.typed or "_" in cell:
+            return None  # a code, though Python takes 1_000 for a number
+        if not (self.decimal_comma and "." in cell):  # there, 1.234 is more than a thousand
+            try:
+                return float(cell.replace(",", ".") if self.decimal_comma else cell)
+            except ValueError:
+                pass
+        written = parse_written(cell, decimal_comma=self.decimal_comma)
+        return None if written is None else written[0]
+
+    def find_unit(self, cell: Any) -> str | None:
+        """Return what a number is written with: %, a currency, a date; None of a plain one."""
+        if self.typed or not isinstance(cell, str):
+            return None
+        written = parse_written(cell, decimal_comma=self.decimal_comma)
+        return written[1] or None if written else None
 
     def parse_numbers(self, cells: Cells) -> Floats | None:
         """Return cells as numbers, NaN where missing; None if one is something else."""
@@ -155,10 +172,12 @@ class CellFormat:
         """Whether cells may be what Python takes for numbers and we do not."""
         if self.typed:
             return any(isinstance(cell, str) for cell in cells)
+        signs = "_." if self.decimal_comma else "_"
         try:
-            return "_" in "".join(cells)
+            text = "".join(cells)
         except TypeError:  # not all of them are texts
-            return any("_" in cell for cell in cells if isinstance(cell, str))
+            text = "".join(cell for cell in cells if isinstance(cell, str))
+        return any(sign in text for sign in signs)
 
     def _parse_each(self, cells: Sequence[Any]) -> Floats | None:
         numbers = np.empty(len(cells))

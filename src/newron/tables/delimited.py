@@ -16,14 +16,17 @@ from newron.formatting import format_count
 from newron.tables.blocks import BLOCK, BlockParser, RowParser, open_blocks
 from newron.tables.decoding import FALLBACK, SAMPLE, decode_sample, guess_encoding
 from newron.tables.encoding import Encoder, describe_row
+from newron.tables.field import make_names
 from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
+from newron.tables.written import is_grouped
 
 __all__ = ["DelimitedSource", "guess_delimiter"]
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLED = 200  # rows of the sample
 _POINT = re.compile(r"[+-]?\d+\.\d+")
-_COMMA = re.compile(r"[+-]?\d+,\d+")
+_COMMA = re.compile(r"[+-]?[\d.]*\d,\d+")
+_AROUND = " %€$£\xa0"  # of a number
 
 
 class DelimitedSource(Source):
@@ -31,8 +34,9 @@ class DelimitedSource(Source):
 
     typed = False
 
-    def __init__(self, path: Path, sample: bytes) -> None:
+    def __init__(self, path: Path, sample: bytes, *, header: bool = True) -> None:
         self.path = path
+        self._has_header = header
         self._encoding = guess_encoding(sample)
         text = decode_sample(sample, self._encoding)
         if "\0" in text:
@@ -45,10 +49,13 @@ class DelimitedSource(Source):
         rows = _parse_sample(text, self._delimiter, whole=whole)
         if not rows:
             raise InputError(f"{path}: expected names of columns and rows, got an empty file")
-        self._header = [name.strip() for name in self._read_header()]
-        _check_header(path, self._header)
+        if header:
+            self._header = [name.strip() for name in self._read_header()]
+            _check_header(path, self._header)
+        else:
+            self._header = list(make_names(len(rows[0])))
         self.names = tuple(name for name in self._header if name)
-        self.decimal_comma = self._delimiter != "," and _has_decimal_comma(rows[1:])
+        self.decimal_comma = _has_decimal_comma(rows[int(header) :], self._delimiter)
         self.form = self._describe_form()
         self.total = path.stat().st_size
         self._n_wrong = 0
@@ -79,7 +86,7 @@ class DelimitedSource(Source):
         with open_blocks(self.path, self._encoding) as (blocks, raw):
             slow = RowParser(blocks, self._delimiter)
             try:
-                _, rest = slow.parse_first()  # after the header
+                rest = slow.parse_first()[1] if self._has_header else b""
                 for block in chain((rest,) if rest else (), blocks):
                     for batch in self._parse(block, fast, slow, first):
                         self.done = raw.tell()
@@ -185,11 +192,21 @@ def _check_header(path: Path, names: list[str]) -> None:
     if all(re.fullmatch(r"[+-]?\d+([.,]\d+)?", name) for name in names):
         raise InputError(
             f"{path}: expected names of columns in the first line, got numbers "
-            f"({', '.join(names[:3])}); add a line with names"
+            f"({', '.join(names[:3])}); add a line with names, or --no-header (header=False)"
         )
     check_names(path, names)
 
 
-def _has_decimal_comma(rows: Sequence[list[str]]) -> bool:
-    cells = list(chain.from_iterable(rows))
-    return any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells))
+def _has_decimal_comma(rows: Sequence[list[str]], delimiter: str) -> bool:
+    """Whether numbers are written as 1,5: no cell says otherwise.
+
+    Where commas stand between cells, a quoted 1,234 is more than a thousand.
+    """
+    cells = [cell.strip(_AROUND) for cell in chain.from_iterable(rows)]
+    commas = [
+        cell
+        for cell in cells
+        if _COMMA.fullmatch(cell) and not (delimiter == "," and is_grouped(cell.lstrip("+-")))
+    ]
+    points = [cell for cell in cells if _POINT.fullmatch(cell)]
+    return bool(commas) and all(is_grouped(cell.lstrip("+-"), ",") for cell in points)

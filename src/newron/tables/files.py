@@ -1,9 +1,9 @@
-"""Tables in files: CSV, JSON lines, Parquet and Arrow, read in batches.
+"""Tables in files: CSV, JSON lines, Parquet, Arrow and Excel, read in batches.
 
 CSV and JSON lines are read with Python's own ``csv`` and ``json``, so that a plain install
 reads them; pyarrow, the extra ``files``, reads long CSV files alike and faster, see
-:mod:`.blocks`, and Parquet and Arrow need it. The content of a file decides what it is, not
-its name.
+:mod:`.blocks`, and Parquet and Arrow need it, as Excel needs calamine. The content of a file
+decides what it is, not its name.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from newron.formatting import format_count
 from newron.tables.arrow import ArrowSource
 from newron.tables.decoding import SAMPLE, decode_sample, guess_encoding, open_bytes
 from newron.tables.delimited import DelimitedSource
+from newron.tables.excel import ExcelSource
 from newron.tables.field import Field, Floats
 from newron.tables.lines import LinesSource
 from newron.tables.source import Source
@@ -30,20 +31,21 @@ __all__ = ["ColumnOptions", "open_table", "read", "read_rows", "survey_columns"]
 
 _JSON = re.compile(r'\ufeff?\s*(\{\s*["}]|\[\s*\{)')
 _ARROW = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
+_EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # of xlsx, xlsb and ods; of xls
 _OTHERS = {
-    b"PK\x03\x04": "a ZIP archive, as those of Excel are; save the table as CSV",
-    b"\xd0\xcf\x11\xe0": "an Excel file; save the table as CSV",
     b"SQLite format 3": "an SQLite database; save the table as CSV",
     b"FEA1": "the first version of Feather; save the table as Parquet or CSV",
 }
 
 
-def open_table(path: str | PathLike[str]) -> Source:
+def open_table(path: str | PathLike[str], *, header: bool = True) -> Source:
     """Open a table to read it in batches; its content decides what it is.
 
     Parameters
     ----------
     path : str or path-like
+    header : bool
+        Whether CSV and Excel begin with the names of the columns; without, they are x1, x2, ...
 
     Returns
     -------
@@ -66,7 +68,11 @@ def open_table(path: str | PathLike[str]) -> Source:
             if packed:
                 raise InputError(f"{path}: expected {form} by itself, got it in gzip; unpack it")
             return ArrowSource(path, form)
-    return LinesSource(path, sample) if _looks_like_json(sample) else DelimitedSource(path, sample)
+    if sample.startswith(_EXCEL):
+        return ExcelSource(path, header=header)
+    if _looks_like_json(sample):
+        return LinesSource(path, sample)
+    return DelimitedSource(path, sample, header=header)
 
 
 def _looks_like_json(sample: bytes) -> bool:
@@ -82,13 +88,14 @@ def read(
     categories: Iterable[str] = (),
     missing: Iterable[str] = (),
     max_rows: int | None = None,
+    header: bool = True,
 ) -> EncodedTable:
     r"""Read a file into a table that all of newron takes as X.
 
     Parameters
     ----------
     path : str or path-like
-        CSV (plain or gzip), JSON lines, Parquet or Arrow.
+        CSV (plain or gzip), JSON lines, Parquet, Arrow or Excel.
     fields : sequence of Field, optional
         The columns to read, those of a model: ``model.fields``. By default all columns, and
         what they are is learned. Columns without values and identifiers are left out.
@@ -100,6 +107,8 @@ def read(
         Words for a missing value besides the usual ones: an empty cell, ?, NA, NaN, null.
     max_rows : int, optional
         Read the first rows alone.
+    header : bool
+        Whether CSV and Excel begin with the names of the columns; without, they are x1, x2, ...
 
     Returns
     -------
@@ -115,7 +124,7 @@ def read(
     >>> table.get_row(1)
     {'colour': 'blue', 'size': None}
     """
-    source = open_table(path)
+    source = open_table(path, header=header)
     if fields is None:
         options = ColumnOptions(drop, categories, missing)
         surveys = survey_columns(source, options.choose(source), missing)

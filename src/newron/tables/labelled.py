@@ -19,14 +19,47 @@ from newron.tables.files import (
     read_rows,
     survey_columns,
 )
+from newron.tables.hints import find_hints
 from newron.tables.source import Source
 from newron.tables.survey import ColumnSurvey
 from newron.tables.table import EncodedTable, Target
+from newron.tables.written import DATE
 
 __all__ = ["LabelledTable", "read_labelled"]
 
 TASKS = ("classes", "regression")
 _FEW = 10  # different whole numbers that are taken for classes
+# What is no finding: of two classes the other one is of interest.
+_NO = frozenset(
+    (
+        "-",
+        "no",
+        "non",
+        "nein",
+        "nee",
+        "nej",
+        "não",
+        "nao",
+        "нет",
+        "nie",
+        "ne",
+        "n",
+        "false",
+        "negative",
+        "neg",
+        "negativ",
+        "normal",
+        "healthy",
+        "well",
+        "benign",
+        "absent",
+        "control",
+        "gesund",
+        "gutartig",
+        "sano",
+        "sain",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +83,8 @@ class LabelledTable:
     odd_words : dict
         Columns that are read as text because of few words among numbers: these words, and
         how often they occur.
+    units : dict
+        What numbers are written with, of columns and the target: %, or a currency.
     notes : tuple of str
         What else should be known of the file.
 
@@ -68,6 +103,7 @@ class LabelledTable:
     left_out: Mapping[str, str] = field(default_factory=dict)
     n_unlabelled: int = 0
     odd_words: Mapping[str, list[tuple[str, int]]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -84,6 +120,7 @@ def read_labelled(
     missing: Iterable[str] = (),
     task: str | None = None,
     positive: str | None = None,
+    header: bool = True,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> LabelledTable:
     r"""Read a file to train on, in two passes.
@@ -91,7 +128,7 @@ def read_labelled(
     Parameters
     ----------
     path : str or path-like
-        CSV (plain or gzip), JSON lines, Parquet or Arrow.
+        CSV (plain or gzip), JSON lines, Parquet, Arrow or Excel.
     target : str
         The column to predict. Rows without it are left out.
     drop, categories, missing
@@ -99,7 +136,10 @@ def read_labelled(
     task : {"classes", "regression"}, optional
         By default what the target looks like: text and few whole numbers are classes.
     positive : str, optional
-        Which of two classes comes second; by default the second in order.
+        Which of two classes comes second: rules, points and probabilities are for it. By default
+        the second in order, but not a word for no: of ja and nein it is ja.
+    header : bool
+        As that of :func:`newron.tables.read`.
     on_progress : callable, optional
         Called with how much was read, and of how much.
 
@@ -117,7 +157,7 @@ def read_labelled(
     >>> table.X.names, table.y.labels
     (('size',), ('blue', 'red'))
     """
-    source = open_table(path)
+    source = open_table(path, header=header)
     source.check_column(target, "the target")
     options = ColumnOptions(drop, categories, missing)
     if target in options.drop:
@@ -129,6 +169,7 @@ def read_labelled(
         options.missing,
         lambda: on_progress(source.done, 2 * source.total),
     )
+    numbers = _list_units(surveys.values(), options)
     labels = _find_classes(source, surveys.pop(target), task, positive)
     left_out = {name: why for name in names if (why := options.find_obstacle(surveys[name]))}
     used = [surveys[name] for name in names if name not in left_out]
@@ -149,16 +190,32 @@ def read_labelled(
     values = rows[known, -1]
     y = Target(target, labels, values if labels is None else values.astype(np.intp))
     _check_target(source, y)
+    X = EncodedTable(fields, rows[known, :-1])
     return LabelledTable(
-        EncodedTable(fields, rows[known, :-1]),
+        X,
         y,
         form=source.form,
         missing={column.name: column.n_missing for column in used if column.n_missing},
         left_out=left_out,
         n_unlabelled=int((~known).sum()),
         odd_words={column.name: words for column in used if (words := column.find_odd_words())},
-        notes=tuple(source.list_notes()),
+        units={name: unit for name, unit in numbers.items() if unit != DATE},
+        notes=(*source.list_notes(), *_describe_dates(numbers), *find_hints(X, y)),
     )
+
+
+def _list_units(surveys: Iterable[ColumnSurvey], options: ColumnOptions) -> dict[str, str]:
+    """Return what the numbers of some columns are written with."""
+    units = {one.name: one.unit for one in surveys if one.name not in options.categories}
+    return {name: unit for name, unit in units.items() if unit is not None}
+
+
+def _describe_dates(units: Mapping[str, str]) -> list[str]:
+    """Return how dates are read."""
+    names = [name for name, unit in units.items() if unit == DATE]
+    if not names:
+        return []
+    return [f"dates are read as years, 2021-07-02 as 2021.5: {', '.join(names)}"]
 
 
 def _find_classes(
@@ -201,6 +258,10 @@ def _choose_task(
     return "classes" if whole else "regression"
 
 
+def _is_no(label: Label) -> bool:
+    return isinstance(label, str) and label.strip().casefold() in _NO
+
+
 def _order_classes(
     labels: tuple[Label, ...], positive: str | None, where: str
 ) -> tuple[Label, ...]:
@@ -210,7 +271,7 @@ def _order_classes(
             "nothing to distinguish"
         )
     if positive is None:
-        return labels
+        return labels[::-1] if _is_no(labels[1]) and not _is_no(labels[0]) else labels
     if len(labels) != 2 or positive not in map(str, labels):
         shown = ", ".join(map(str, labels[:8]))
         raise InputError(

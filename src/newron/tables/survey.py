@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from newron.tables.cells import IN_MEMORY, CellFormat, Cells
-from newron.tables.field import Label, make_label
+from newron.tables.field import Floats, Label, make_label
+from newron.tables.written import DATE
 
 __all__ = ["MAX_CATEGORIES", "ColumnSurvey"]
 
@@ -44,6 +45,7 @@ class ColumnSurvey:
     n_missing: int = 0
     counts: Counter[Any] | None = field(default_factory=Counter)
     is_number: bool = True  # as far as values were looked at
+    units: set[str | None] = field(default_factory=set)  # of numbers that are not zero
 
     def add(self, cells: Cells) -> None:
         """Count some more cells."""
@@ -59,6 +61,8 @@ class ColumnSurvey:
     def _inspect(self, cells: Cells, times: Iterable[int] | None = None) -> None:
         """Count missing values, and see whether all others are numbers."""
         numbers = self.form.parse_numbers(cells) if self.is_number else None
+        if numbers is not None and not self._is_one_kind(cells, numbers):
+            numbers = None
         if numbers is None:
             self.is_number = False
             missing = np.array([self.form.is_missing(cell) for cell in cells], bool)
@@ -66,6 +70,20 @@ class ColumnSurvey:
             missing = np.isnan(numbers)
         weights = np.ones(len(cells), int) if times is None else np.array(list(times))
         self.n_missing += int(weights[missing].sum())
+
+    def _is_one_kind(self, cells: Cells, numbers: Floats) -> bool:
+        """Whether all numbers have one unit; that of a currency may be left out."""
+        if isinstance(cells, np.ndarray) or self.form.typed or self.form.exact:
+            return True
+        counted = np.flatnonzero(np.nan_to_num(numbers) != 0.0)
+        self.units.update(_find_units(self.form, [cells[i] for i in counted.tolist()]))
+        named = self.units - {None}
+        return len(named) < 2 and not (named & {"%", DATE} and None in self.units)
+
+    @property
+    def unit(self) -> str | None:
+        """What the numbers are written with: %, a currency, a date; None of plain ones."""
+        return next(iter(self.units - {None}), None) if self.is_number else None
 
     def finish(self) -> ColumnSurvey:
         """Inspect the values that were counted one by one."""
@@ -127,6 +145,15 @@ class ColumnSurvey:
         )
         few = words.total() < (1.0 - _MOSTLY) * self.n_values
         return words.most_common() if few else []
+
+
+def _find_units(form: CellFormat, cells: Sequence[Any]) -> set[str | None]:
+    """Return the units of numbers: most columns have none, and that is seen at once."""
+    try:
+        np.fromiter(map(float, cells), np.float64, len(cells))
+    except (TypeError, ValueError, OverflowError):
+        return set(map(form.find_unit, cells))
+    return {None} if len(cells) else set()
 
 
 def _list_values(cells: Cells) -> Sequence[Any]:

@@ -51,37 +51,50 @@ def finish_binned(
     return result
 
 
-def keep_quick(data: TrainingSet, spec: Specification, context: FitContext) -> None:
+def keep_quick(
+    data: TrainingSet, spec: Specification, context: FitContext, *, kind: str | None = None
+) -> None:
     """Keep curves of some rows, which are fitted only if the fit ends before a better result."""
     few = data.take_first(_FEW_ROWS)
     alone = FitContext(context.seed, context.n_threads)
-    context.keep(lambda: _finish(fit_additive(few, spec, alone), data, spec, alone))
+    context.keep(lambda: _finish(fit_additive(few, spec, alone, kind=kind), data, spec, alone))
 
 
 def fit_additive(
-    data: TrainingSet, spec: Specification, context: FitContext, *, pairs: bool = False
+    data: TrainingSet,
+    spec: Specification,
+    context: FitContext,
+    *,
+    pairs: bool = False,
+    kind: str | None = None,
+    tolerance: float = engine.Options.tolerance,
 ) -> engine.EngineFit:
     """Fit curves, and pairs where they are wanted, without shortening numbers."""
-    kind = spec.architecture.layers[-1].processing
-    if any(spec.directions):
-        kind = "sigmoid"  # a product rises and falls
-    elif spec.others or kind not in SMOOTH:
-        kind = "smooth"
+    kind = kind or _choose_kind(spec)
     return engine.fit(
         data.X,
         data.y,
         spec.output,
         data.fields,
         weight=data.weight,
+        count=data.count.astype(np.float64),
         class_weight=spec.class_weight,
         options=engine.Options(
             kind,
+            tolerance,
             pairs=pairs,
             directions=spec.directions,
             n_threads=context.n_threads,
             progress=_Stages(context),
         ),
     )
+
+
+def _choose_kind(spec: Specification) -> str:
+    kind = spec.architecture.layers[-1].processing
+    if any(spec.directions):
+        return "sigmoid"  # a product rises and falls
+    return "smooth" if spec.others or kind not in SMOOTH else kind
 
 
 @dataclass

@@ -19,7 +19,15 @@ from newron.training.context import FitContext
 from newron.training.recipe import Recipe
 from newron.training.wiring import Params, Wiring
 
-__all__ = ["AdamState", "CoreTable", "Trained", "keep_lowest", "train", "train_all"]
+__all__ = [
+    "AdamState",
+    "CoreTable",
+    "Trained",
+    "keep_lowest",
+    "make_core_loss",
+    "train",
+    "train_all",
+]
 
 _BLOCK_SECONDS = 0.1  # how long Ctrl-C and progress may wait
 
@@ -142,11 +150,17 @@ def _rank(loss: float) -> float:
     return loss if math.isfinite(loss) else math.inf
 
 
+def make_core_loss(objective: Objective) -> _core.Objective:
+    """Return an objective as the core knows it."""
+    name, parameter, factor, levels = objective.core
+    return _core.Objective(getattr(_core.Loss, name), parameter, factor, list(levels))
+
+
 def _settings(
     recipe: Recipe, objective: Objective, watch_validation: bool, measure_start: bool
 ) -> _core.Settings:
     settings = _core.Settings()
-    settings.loss = getattr(_core.Loss, objective.name)
+    settings.loss = make_core_loss(objective)
     settings.schedule = getattr(_core.Schedule, recipe.schedule)
     monitor = "validation" if watch_validation else recipe.monitor
     settings.monitor = getattr(_core.Monitor, monitor)

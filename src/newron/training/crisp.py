@@ -16,6 +16,7 @@ from newron.model.network import LARGEST_INPUT, Layer
 from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
+from newron.training.core_trainer import make_core_loss
 from newron.training.encoding import Encoding
 from newron.training.problem import Problem
 from newron.training.ranking import Ranking, Ranks
@@ -61,7 +62,7 @@ class RankedTable:
             np.array(directions, np.int32),
             problem.objective.encode_core(problem.targets),
             problem.weight,
-            getattr(_core.Loss, problem.objective.name),
+            make_core_loss(problem.objective),
             problem.objective.n_scores,
             base=self.base,
         )

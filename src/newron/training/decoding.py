@@ -235,7 +235,20 @@ def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
 
 def finish(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool = False) -> Model:
     """Shorten a model's numbers, give it values for missing cells that no row had, normalise."""
+    model = model if partial else _center(model, data, n_threads)
     return normalise(fill_missing(snap(model, data, n_threads, partial=partial), data), data.X)
+
+
+def _center(model: Model, data: TrainingSet, n_threads: int) -> Model:
+    """Shift the scores where the objective has a statistic of its own, such as a quantile."""
+    problem, last = Problem.of(data, choose_objective(model.output)), model.layers[-1]
+    scores = problem.scale.apply(model.score_rows(data.X, n_threads=n_threads))
+    shift = problem.objective.center(problem.targets, scores, problem.weight)
+    if shift is None:
+        return model
+    before = np.zeros(last.n_neurons) if last.centre is None else last.centre
+    moved = last.replace(centre=before - shift * problem.scale.scale)
+    return Model(model.schema, [*model.layers[:-1], moved], model.output)
 
 
 # ---- missing values that training has not seen ----

@@ -9,6 +9,7 @@ import numpy as np
 from newron.errors import InputError
 from newron.model.model import Model
 from newron.model.output import Classes
+from newron.objectives import Objective
 from newron.training.context import FitContext
 from newron.training.core_trainer import AdamState, CoreTable, Trained, train_all
 from newron.training.crisp import (
@@ -100,7 +101,7 @@ def _train(data: TrainingSet, spec: Specification, context: FitContext) -> _Rest
     )
     columns = spec.directions or (0,) * data.X.shape[1]
     signs = wiring.make_signs([columns[channel.column] for channel in encoding.channels])
-    runs = _train_starts(table, data, spec, wiring, signs, context)
+    runs = _train_starts(table, data, spec, problem.objective, wiring, signs, context)
     return _Restarts(runs, wiring, encoding, problem)
 
 
@@ -128,6 +129,7 @@ def _train_starts(
     table: CoreTable,
     data: TrainingSet,
     spec: Specification,
+    objective: Objective,
     wiring: Wiring,
     signs: Params | None,
     context: FitContext,
@@ -148,7 +150,7 @@ def _train_starts(
         wiring,
         table,
         recipe,
-        spec.objective,
+        objective,
         starts,
         [int(s.generate_state(1, np.uint64)[0]) for s in seeds],
         validation=validation,

@@ -37,6 +37,7 @@ __all__ = [
     "GrowTask",
     "evaluate_terms",
     "grow",
+    "grow_last",
 ]
 
 _PATIENCE = 12  # terms without a better inner loss
@@ -50,6 +51,7 @@ class GrowPlan:
     max_conditions: int = 3
     ridge: float = 1.0
     least_weight: float = 2.0
+    beam: int = 6
 
     def with_terms(self, n: int) -> GrowPlan:
         """Return the plan with another number of terms, one at least."""
@@ -58,7 +60,7 @@ class GrowPlan:
     def for_core(self) -> Any:
         """Return the core's settings."""
         settings = _core.GrowSettings()
-        for name in ("max_terms", "max_conditions", "ridge", "least_weight"):
+        for name in ("max_terms", "max_conditions", "ridge", "least_weight", "beam"):
             setattr(settings, name, getattr(self, name))
         return settings
 
@@ -173,6 +175,20 @@ def grow(task: GrowTask, plan: GrowPlan, context: FitContext) -> tuple[list[Cris
 
     Returns the networks by number of terms, and their losses.
     """
+    grower = _grow(task, plan, context)
+    last = CrispShape.from_core(grower.shape(), task.ranking)
+    weights = grower.path(3, plan.ridge)[:-1]
+    n_columns = len(task.ranking.lows)
+    shapes = [cut_path(last, n, w, c, n_columns) for n, (w, c) in enumerate(weights)] + [last]
+    return shapes, np.array([task.measure(shape) for shape in shapes])
+
+
+def grow_last(task: GrowTask, plan: GrowPlan, context: FitContext) -> CrispShape:
+    """Grow to the number of terms that the plan names, without the path."""
+    return CrispShape.from_core(_grow(task, plan, context).shape(), task.ranking)
+
+
+def _grow(task: GrowTask, plan: GrowPlan, context: FitContext) -> Any:
     grower = task.start(plan)
     context.watch(
         grower.grow,
@@ -180,8 +196,4 @@ def grow(task: GrowTask, plan: GrowPlan, context: FitContext) -> tuple[list[Cris
     )
     if not context.stopped:
         grower.settle()
-    last = CrispShape.from_core(grower.shape(), task.ranking)
-    weights = grower.path(3, plan.ridge)[:-1]
-    n_columns = len(task.ranking.lows)
-    shapes = [cut_path(last, n, w, c, n_columns) for n, (w, c) in enumerate(weights)] + [last]
-    return shapes, np.array([task.measure(shape) for shape in shapes])
+    return grower

@@ -44,9 +44,10 @@ class Problem:
         if not weight.sum() > 0.0:
             raise InputError("expected a class with a positive weight, got none")
         # In the core's precision, so that all measure by the same targets.
-        scaled = scale.apply(data.y).astype(np.float32).astype(np.float64)
+        scaled = objective.scale_targets(data.y, scale).astype(np.float32).astype(np.float64)
         targets = objective.encode_targets(scaled)
-        return cls(objective, targets, weight * (data.n_rows / weight.sum()), scale)
+        weight = weight * (data.n_rows / weight.sum())
+        return cls(objective.adapt(targets, weight), targets, weight, scale)
 
     def take(self, part: Part) -> Problem:
         """Return the problem of some of the rows."""

@@ -19,7 +19,7 @@ from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
 
-__all__ = ["Part", "TrainingSet", "hash_rows"]
+__all__ = ["Part", "TrainingSet", "count_rows", "hash_rows"]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -85,7 +85,7 @@ class TrainingSet:
         order = np.argsort(keys, kind="stable")
         row, keys = row[order], keys[order]
         weights = np.ones(len(row)) if weight is None else np.asarray(weight, np.float64)[row]
-        counts = _count_rows(weights) if count is None else count[row]
+        counts = count_rows(weights) if count is None else count[row]
         first = np.ones(len(row), bool)
         same_key = np.flatnonzero(keys[1:] == keys[:-1]) + 1
         if len(same_key):
@@ -128,7 +128,8 @@ class TrainingSet:
         return Part(index, count[index], count[index] / self.count[index])
 
 
-def _count_rows(weight: Floats) -> Counts:
+def count_rows(weight: Floats) -> Counts:
+    """Return how many rows each stands for: its weight where that is a whole number, else one."""
     whole = (weight == np.round(weight)) & (weight <= _MAX_COUNT)
     return np.where(whole, weight, 1.0).astype(np.int64)
 

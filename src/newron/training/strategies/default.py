@@ -9,7 +9,7 @@ them (:mod:`newron.training.strategies.racing`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -24,16 +24,19 @@ from newron.training.specification import FitResult, Specification
 from newron.training.strategies.base import Strategy
 from newron.training.strategies.growth import is_heaviside, plan_growth
 from newron.training.strategies.racing import find_winners
+from newron.training.strategies.steps import fit_steps
 from newron.training.training_set import TrainingSet
 
 __all__ = ["Default"]
 
-_FEW_EPOCHS = 60  # of trials on many rows
+_FIRST = 2  # folds; what is worse in each of them is not tried in the others
 
 
 class Default(Strategy):
-    """Heaviside: the better of a grown network and one trained by gradients and polished.
+    """The best procedure for the processing function.
 
+    Heaviside: the better of a grown network and one trained by gradients and polished; on many
+    rows the engine's curves as steps, with grown terms on top where these are needed.
     Sigmoid and tanh-prod: curves of columns and of pairs of columns by the engine on bins, or
     a network with hidden layers where that is clearly better; curves of columns alone where
     columns have directions. Others: by gradients.
@@ -43,6 +46,9 @@ class Default(Strategy):
         """Fit by the best procedure."""
         layers = spec.architecture.layers
         if is_heaviside(spec.architecture):
+            if data.n_rows >= MANY_ROWS:
+                keep_quick(data, spec, context, kind="heaviside")
+                return fit_steps(data, spec, context)
             return _fit_crisp(data, spec, context)
         smooth = {layer.processing for layer in layers} <= set(SMOOTH) and spec.architecture.adds
         if smooth and any(spec.directions):
@@ -61,6 +67,11 @@ class _Candidate:
     losses: Floats
     fit: Callable[[], FitResult]
     trials: Sequence[FitResult] = ()
+
+    def join(self, other: _Candidate) -> _Candidate:
+        """Return the candidate with the losses and networks of further folds."""
+        losses = np.concatenate([self.losses, other.losses])
+        return replace(self, losses=losses, trials=[*self.trials, *other.trials])
 
 
 def _evaluate(
@@ -92,10 +103,15 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     if not folds:
         return fit_network(data, spec, context)
     growth = plan_growth(data, spec, folds, context)
-    n_init = 2 if data.n_rows > MANY_ROWS else min(spec.recipe.n_init, 4)
-    trial = partial(fit_network, spec=_shorten(spec, n_init, data.n_rows), context=context)
+    few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
+    trial = partial(fit_network, spec=few, context=context)
     fit = partial(fit_network, data, spec, context)
-    trained = _evaluate("gradient", data, folds, spec, context, trial, fit)
+    trained = _evaluate("gradient", data, folds[:_FIRST], spec, context, trial, fit)
+    if np.all(trained.losses > growth.losses[:_FIRST]):
+        return growth.fit()
+    if folds[_FIRST:]:
+        rest = _evaluate("gradient, other folds", data, folds[_FIRST:], spec, context, trial, fit)
+        trained = trained.join(rest)
     if is_better(trained.losses, growth.losses):
         return trained.fit()
     grown = growth.fit()
@@ -105,14 +121,6 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     assert grown.path is not None  # noqa: S101 - it was grown
     size = np.mean([trial.model.n_functions for trial in trained.trials])
     return trained.fit() if size < grown.path.n_conditions[-1] else grown
-
-
-def _shorten(spec: Specification, n_init: int, n_rows: int) -> Specification:
-    """Return the specification of a trial: few starts, on many rows few epochs."""
-    epochs = spec.recipe.max_iter
-    return spec.adjust(
-        n_init=n_init, max_iter=min(epochs, _FEW_EPOCHS) if n_rows > MANY_ROWS else epochs
-    )
 
 
 # ---- smooth functions ----

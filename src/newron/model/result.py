@@ -1,4 +1,4 @@
-"""What results of an evaluation share: they are plain values that can be written to a file."""
+"""Measured values: plain values that can be written to a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-__all__ = ["Result"]
+__all__ = ["Estimate", "Result"]
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,36 @@ def _simplify(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_simplify(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class Estimate(Result):
+    """A measured value and its 95 % interval.
+
+    Parameters
+    ----------
+    value, low, high : float
+
+    Examples
+    --------
+    >>> Estimate(0.84, 0.79, 0.88).scale(100.0)
+    Estimate(value=84.0, low=79.0, high=88.0)
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def scale(self, factor: float) -> Estimate:
+        """Return the estimate in another unit, e.g. in per cent.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+
+        Returns
+        -------
+        Estimate
+        """
+        return Estimate(factor * self.value, factor * self.low, factor * self.high)

@@ -1,0 +1,40 @@
+// What is trained on: a loss with its parameters, row by row.
+//
+// Binary and categorical losses look at all scores of a row; the others are means over the
+// outputs, each with a target of its own, in units of the loss of the best constant.
+#pragma once
+
+namespace newron {
+
+enum class Loss { binary, categorical, squared, tweedie, huber, quantile };
+
+constexpr int kMaxLevels = 16;
+
+// Scores of a log link are logarithms in units of the mean: beyond this they are clamped.
+constexpr float kLargestLog = 40.0f;
+
+struct Objective {
+  Loss loss = Loss::binary;
+  float parameter = 0.0f;  // tweedie: the power; huber: where it bends; quantile: its smoothing
+  float factor = 1.0f;     // of the loss
+  float levels[kMaxLevels] = {};  // quantile: of each output
+
+  Objective() = default;
+  Objective(Loss kind) : loss(kind) {}  // not explicit: most losses have no parameters
+
+  bool operator==(Loss kind) const { return loss == kind; }
+  bool operator!=(Loss kind) const { return loss != kind; }
+  bool by_output() const { return loss != Loss::binary && loss != Loss::categorical; }
+  // Tweedie's targets are followed by what makes the loss of a perfect score 0.
+  int n_targets(int n_outputs) const {
+    if (!by_output()) return 1;
+    return loss == Loss::tweedie ? 2 * n_outputs : n_outputs;
+  }
+};
+
+// The loss of one output of a row and its derivatives.
+struct RowLoss {
+  double value, slope, curve;
+};
+
+}  // namespace newron

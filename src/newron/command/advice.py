@@ -1,0 +1,53 @@
+"""What ``newron fit`` says where a plain baseline is better, and what to try then."""
+
+from __future__ import annotations
+
+from newron.command.fit_pipeline import NETWORK, FitResult
+from newron.evaluation import Comparison, compare_classifiers, compare_errors
+from newron.formatting import format_fixed, format_rounded
+from newron.model import get_processing
+
+__all__ = ["describe_better"]
+
+
+def describe_better(result: FitResult) -> str:
+    """Describe the best baseline where it is ahead of the network; otherwise return nothing."""
+    if result.measurement is None or not result.measurement.better:
+        return ""
+    name = result.measurement.better[0]
+    found = _compare(result, name)
+    gain, low, high = (_format(result, x) for x in _list_limits(found))
+    chance = ", which chance may explain" if low[0] == "−" or found.p_value >= 0.05 else ""
+    what = "percentage points" if result.table.y.labels is not None else "in mean absolute error"
+    ahead = f"{name} is better by {gain} {what} on the same rows (95 % interval {low} to {high})"
+    return f"{ahead}{chance}. {_advise(result, name)}"
+
+
+def _compare(result: FitResult, name: str) -> Comparison:
+    """Compare a baseline with the network; positive is in the baseline's favour."""
+    predictions = result.predictions
+    assert predictions is not None  # noqa: S101 - it was measured
+    both = predictions.predicted[name], predictions.predicted[NETWORK]
+    if predictions.labels is not None:
+        return compare_classifiers(predictions.truth, *both)
+    return compare_errors(predictions.truth, *both[::-1])
+
+
+def _list_limits(found: Comparison) -> tuple[float, float, float]:
+    return found.difference.value, found.difference.low, found.difference.high
+
+
+def _format(result: FitResult, value: float) -> str:
+    return format_rounded(value) if result.table.y.labels is None else format_fixed(100.0 * value)
+
+
+def _advise(result: FitResult, name: str) -> str:
+    options = result.options
+    if name == "constant":
+        return f"These inputs may not tell {result.table.y.name}: try more rows or other columns"
+    if options.processing != "smooth" and get_processing(options.processing).crisp:
+        more = 2 * options.terms
+        return f"Try curves instead of conditions, --processing smooth, or --terms {more}"
+    if options.processing != "linear":
+        return "Try --processing linear, a regression that can be read, or take the baseline"
+    return "Try --processing smooth, or take the baseline"

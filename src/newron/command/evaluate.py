@@ -1,0 +1,175 @@
+"""``newron evaluate``: how good a model is on a table of one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from newron.command.options import (
+    DataFile,
+    Missing,
+    ModelFile,
+    NoHeader,
+    TargetColumn,
+    flag,
+    option,
+)
+from newron.command.terminal import Console, bold
+
+if TYPE_CHECKING:
+    from newron.evaluation import ThresholdQuality
+    from newron.model import Measurement, Model
+    from newron.tables import EncodedTable, Target
+
+EXAMPLES = (
+    ("newron evaluate model.json new.csv --target disease", ""),
+    ("newron evaluate model.json new.csv -t disease --attach", "keep it in the model's file"),
+    ("newron evaluate model.json new.csv -t disease --sensitivity 0.9", "where to draw the line"),
+    ("newron evaluate model.json new.csv -t disease --cost 10:1", "where that costs least"),
+)
+
+
+def run(
+    console: Console,
+    model: ModelFile,
+    data: DataFile,
+    target: TargetColumn,
+    attach: Annotated[
+        bool,
+        flag("--attach", "Write it into the model's file: it then heads report and inspect."),
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        option("--threshold", "P", "Where the line between two classes is.", min=0.0, max=1.0),
+    ] = None,
+    sensitivity: Annotated[
+        float | None,
+        option(
+            "--sensitivity", "S", "Draw the line so that this fraction is found.", min=0.0, max=1.0
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        option(
+            "--cost", "MISSED:ALARM", "Draw the line where missed rows and false alarms cost least."
+        ),
+    ] = None,
+    missing: Missing = None,
+    no_header: NoHeader = False,
+) -> None:
+    """Measure a model on rows that it was not trained on, beside a constant prediction.
+
+    The table of its training is refused, where the model's file knows it.
+    """
+    from newron.command.printing import print_measurement
+    from newron.command.rows import read_rows
+    from newron.errors import InputError
+    from newron.evaluation import measure_model
+    from newron.model import load
+
+    network = load(model)
+    X, y = read_rows(
+        console, data, network, missing or (), target, max_rows=None, header=not no_header
+    )
+    assert y is not None  # noqa: S101 - there is a target
+    try:
+        found = measure_model(network, X, y, source=data.name)
+    except InputError as error:
+        raise InputError(f"{data}: {error}") from None
+    line = _draw_line(network, X, y, threshold, sensitivity, cost)
+    if console.as_json:
+        console.print_json(_to_dict(found, line))
+    elif not console.quiet:
+        print_measurement(console, found)
+        _print_further(console, found)
+        if line is not None:
+            _print_line(console, network, line, chosen=threshold is None)
+    if attach:
+        network.attach(found).save(model)
+        console.note(f"attached to {model}")
+
+
+def _print_further(console: Console, found: Measurement) -> None:
+    from newron.model.measurement import MODEL, describe_score
+
+    further = [name for name in found.scores[MODEL] if name != found.headline]
+    if further:
+        console.print()
+        console.print(bold("  Further measures"))
+    width = max(map(len, further), default=0)
+    for name in further:
+        text = describe_score(name, found.scores[MODEL][name])
+        console.print(f"    {name:{width}}  {text}")
+
+
+def _draw_line(
+    model: Model,
+    X: EncodedTable,
+    y: Target,
+    threshold: float | None,
+    sensitivity: float | None,
+    cost: str | None,
+) -> ThresholdQuality | None:
+    """Measure a threshold, or choose one first; None where none is requested."""
+    from newron.command.rows import check_two_classes
+    from newron.errors import InputError
+    from newron.evaluation import choose_threshold, measure_threshold
+
+    requested = {"--threshold": threshold, "--sensitivity": sensitivity, "--cost": cost}
+    names = [name for name, value in requested.items() if value is not None]
+    if not names:
+        return None
+    if len(names) > 1:
+        raise InputError(f"expected one of --threshold, --sensitivity and --cost, got {len(names)}")
+    check_two_classes(model, names[0])
+    probability = model.predict_proba(X)[:, 1]
+    if threshold is None:
+        costs = None if cost is None else _parse_costs(cost)
+        threshold = choose_threshold(y.values, probability, sensitivity=sensitivity, costs=costs)
+    return measure_threshold(y.values, probability, threshold)
+
+
+def _parse_costs(text: str) -> tuple[float, float]:
+    """Parse what a missed row and a false alarm cost.
+
+    Examples
+    --------
+    >>> _parse_costs("10:1")
+    (10.0, 1.0)
+    """
+    from newron.errors import InputError
+
+    try:
+        missed, alarm = map(float, text.split(":"))
+    except ValueError:
+        raise InputError(f"--cost: expected two numbers such as 10:1, got {text!r}") from None
+    return missed, alarm
+
+
+def _print_line(console: Console, model: Model, line: ThresholdQuality, *, chosen: bool) -> None:
+    from newron.formatting import format_number, format_percent
+    from newron.model import Classes
+
+    assert isinstance(model.output, Classes)  # noqa: S101 - of two classes
+    first, second = map(str, model.output.labels)
+    console.print()
+    head = f"  “{second}” from a probability of {format_number(line.threshold)} on"
+    console.print(bold(head + (", chosen on these very rows" if chosen else "")))
+    rows = (
+        (f"sensitivity: of “{second}”, found", line.sensitivity, line.found + line.missed),
+        (f"specificity: of “{first}”, left alone", line.specificity, line.spared + line.alarms),
+        (f"of those called “{second}”, right", line.positive_value, line.found + line.alarms),
+        (f"of those called “{first}”, right", line.negative_value, line.spared + line.missed),
+    )
+    width = max(len(name) for name, _, _ in rows)
+    for name, estimate, n in rows:
+        text = "no rows"
+        if estimate is not None:
+            value, low, high = map(format_percent, (estimate.value, estimate.low, estimate.high))
+            text = f"{value} of {n}, 95 % interval {low} to {high}"
+        console.print(f"    {name:{width}}  {text}")
+    console.note(f"predict so: newron predict MODEL DATA --threshold {line.threshold:g}")
+
+
+def _to_dict(found: Measurement, line: ThresholdQuality | None) -> dict[str, Any]:
+    content = {**found.to_dict(), "better": list(found.better)}
+    return content if line is None else {**content, "threshold": line.to_dict()}

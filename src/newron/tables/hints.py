@@ -1,0 +1,87 @@
+"""What a table may hide: identifiers, columns that give the target away, many categories."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+
+import numpy as np
+
+from newron.formatting import list_some
+from newron.tables.field import Field, Floats
+from newron.tables.table import EncodedTable, Target
+
+__all__ = ["MANY_CATEGORIES", "find_hints"]
+
+MANY_CATEGORIES = 50  # above so many, a column deserves a note
+_MAX_NAMED = 4
+_ENOUGH = 20  # rows from which on it is no chance that one column knows the target
+_NAMED = re.compile(r"(^|[_\W])(?i:id|key|nr|no|number|index|row)$|(?<=[a-z])(ID|Id|Nr|No)$")
+
+
+def find_hints(X: EncodedTable, y: Target) -> list[str]:
+    """Return what should be looked at before a network of a table is trusted.
+
+    Examples
+    --------
+    >>> X = EncodedTable((Field("id"),), np.arange(30.0)[:, None])
+    >>> find_hints(X, Target("ill", ("no", "yes"), np.arange(30) % 2))
+    ['id: another whole number in every row, as of an identifier; leave it out: --drop id']
+    """
+    hints = [
+        *_describe(X, _is_identifier, "another whole number in every row, as of an identifier"),
+        *_describe(X, lambda _, x: _knows(x, y, _), f"knows {y.name} in every row by itself"),
+    ]
+    many = [f"{one.name} ({n})" for one in X.fields if (n := _count(one)) > MANY_CATEGORIES]
+    if many:
+        named = list_some(many, _MAX_NAMED)
+        hints.append(f"many categories, of which each has few rows: {named}; join rare ones")
+    return hints
+
+
+def _describe(X: EncodedTable, test: Callable[[Field, Floats], bool], what: str) -> list[str]:
+    names = [one.name for i, one in enumerate(X.fields) if test(one, X.rows[:, i])]
+    if not names:
+        return []
+    options = " ".join(f"--drop {shlex.quote(name)}" for name in names[:_MAX_NAMED])
+    last = "is it known before? If not" if what.startswith("knows") else "leave it out"
+    return [f"{list_some(names, _MAX_NAMED)}: {what}; {last}: {options}"]
+
+
+def _count(one: Field) -> int:
+    return len(one.categories or ())
+
+
+def _is_identifier(one: Field, x: Floats) -> bool:
+    """Whether numbers count the rows, or differ in all rows of a column with such a name."""
+    if one.categories is not None or len(x) < _ENOUGH or np.isnan(x).any():
+        return False
+    if len(np.unique(x)) < len(x) or np.any(x != np.round(x)):
+        return False
+    return bool(_NAMED.search(one.name)) or bool(np.ptp(x) == len(x) - 1)
+
+
+def _knows(x: Floats, y: Target, one: Field) -> bool:
+    """Whether every value, or every range of numbers, of a column has one target of its own."""
+    known = ~np.isnan(x)
+    x, values = x[known], np.asarray(y.values)[known]
+    if len(x) < max(_ENOUGH, 0.5 * len(known)) or len(np.unique(values)) < 2:
+        return False
+    order = np.lexsort((values, x))
+    x, values = x[order], values[order]
+    same = x[1:] == x[:-1]
+    if np.any(same & (values[1:] != values[:-1])):
+        return False  # one value, two targets
+    if y.labels is None:
+        return _rises(x, values)
+    if one.categories is not None:
+        return len(np.unique(x)) <= max(len(y.labels), len(x) // 10)
+    return int((values[1:] != values[:-1]).sum()) == len(np.unique(values)) - 1
+
+
+def _rises(x: Floats, values: Floats) -> bool:
+    """Whether a target is a straight line of a column."""
+    if len(np.unique(x)) < _ENOUGH:
+        return False
+    return bool(abs(np.corrcoef(x, values)[0, 1]) > 1.0 - 1e-9)
