@@ -8,18 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.engine.basis import Group, PairBasis, list_groups, list_lines, make_pair_bases
-from newron.engine.binning import BinnedTable, Codes, bin_rows
-from newron.engine.design import LEVELS, BinnedDesign, DenseDesign, Design, coarsen, expand
+from newron.engine.binning import BinnedTable, bin_rows
+from newron.engine.design import (
+    LEVELS,
+    BinnedDesign,
+    DenseDesign,
+    Design,
+    Pairs,
+    coarsen,
+    expand,
+    sum_block,
+)
 from newron.engine.evidence import Coefficients, Settings, solve
 from newron.engine.likelihood import Likelihood
 from newron.engine.monotone import fix_directions, hold_directions
 from newron.engine.pairs import PairScan, coarsen_rows, find_pairs, make_pair_group
+from newron.engine.rows import Index, Values
 from newron.engine.screening import WIDE, Sums, find_columns
 from newron.engine.steps import find_steps
 from newron.engine.surfaces import AllPairs, make_all_pairs
@@ -48,10 +59,9 @@ class Additive:
     table: BinnedTable
     likelihood: Likelihood
     at: Coefficients
-    scores: NDArray[Any]  # (outputs, rows)
+    scores: list[Values]  # of each output
     bases: dict[int, PairBasis]
     n_threads: int
-    coarse: Codes | None = None
     surfaces: AllPairs | None = None
     directions: tuple[int, ...] = field(default_factory=tuple)
 
@@ -69,13 +79,11 @@ class Additive:
         """Return the design of the groups on the rows."""
         groups, table = self.at.groups, self.table
         if self.is_few:
-            coarse = np.zeros((0, table.n_rows), np.uint8) if self.coarse is None else self.coarse
-            return DenseDesign(expand(groups, table.codes, coarse))
-        n, limit = table.n_rows, max(int(_SAMPLE / self.n_outputs**0.5), _MIN_SAMPLE)
-        sample = np.arange(n)
-        if n > limit:
-            sample = np.sort(np.random.default_rng(1).choice(n, limit, replace=False))
-        return BinnedDesign(table, groups, sample, self.n_threads, self.coarse)
+            codes = table.codes
+            coarse = coarsen_rows(table, codes) if any(group.is_pair for group in groups) else codes
+            return DenseDesign(expand(groups, codes, coarse), table.rows)
+        limit = max(int(_SAMPLE / self.n_outputs**0.5), _MIN_SAMPLE)
+        return BinnedDesign(table, groups, table.rows.sample(limit, 1))
 
     def curve(self, column: int, output: int, *, steps: bool = True) -> Floats:
         """Return the curve of a column by bin; missing values are its last bin."""
@@ -118,18 +126,25 @@ class Additive:
                 out[c] += fraction @ (curve - fraction @ curve) ** 2
         return out
 
-    def differentiate(self) -> list[tuple[NDArray[Any], NDArray[Any]]]:
-        """Return gradient and curvature by row for each output."""
-        return [self.likelihood.differentiate(self.scores, k) for k in range(self.n_outputs)]
+    def differentiate(self, index: Index | None) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        """Return gradient and curvature of some rows, or of all, for each output."""
+        return self.likelihood.differentiate_at(index, self.scores)
 
     def sum_derivatives(self) -> Sums:
         """Return gradient and curvature summed over the bins, for each output."""
-        return [(self.sum_bins(g), self.sum_bins(w)) for g, w in self.differentiate()]
+        derivatives = [self.likelihood.differentiate(self.scores, k) for k in range(self.n_outputs)]
+        return [(self._sum_bins(g)[0], self._sum_bins(w)[0]) for g, w in derivatives]
 
-    def sum_bins(self, values: NDArray[Any]) -> Floats:
-        """Return the sums of a value over the bins of all columns."""
-        none = BinnedDesign(self.table, [], np.zeros(1, np.intp), self.n_threads)
-        return none.sum_bins(values)[0]
+    def sum_curvature(self, output: int) -> tuple[Floats, float]:
+        """Return an output's curvature summed over the bins of all columns, and over all rows."""
+        bins, _, total = self._sum_bins(self.likelihood.differentiate(self.scores, output)[1])
+        return bins, total
+
+    def _sum_bins(self, values: Values) -> tuple[Floats, Floats, float]:
+        found: tuple[Floats, Floats, float] = self.table.rows.total(
+            partial(sum_block, Pairs()), values
+        )
+        return found
 
     def band(self, column: int, output: int) -> tuple[Floats, Floats]:
         """Return a column's curve and its standard deviation, both by bin."""
@@ -228,15 +243,14 @@ def _hold_directions(model: Additive, notify: Stage) -> None:
     _solve(model, 4, notify)
     hold_directions(model.at)
     design = model.design()
-    model.scores = np.stack([design.score(values) for values in model.at.values.T])
+    model.scores = [design.score(values) for values in model.at.values.T]
 
 
 def _begin(
     table: BinnedTable, likelihood: Likelihood, groups: Sequence[Group], n_threads: int
 ) -> Additive:
-    start = likelihood.start()
-    scores = np.repeat(start[:, None], table.n_rows, axis=1)
-    return Additive(table, likelihood, Coefficients.begin(groups, start), scores, {}, n_threads)
+    start = Coefficients.begin(groups, likelihood.start())
+    return Additive(table, likelihood, start, [], {}, n_threads)
 
 
 def _add_columns(model: Additive, notify: Stage) -> None:
@@ -294,7 +308,7 @@ def scan_pairs(model: Additive) -> list[PairScan]:
     return find_pairs(
         table,
         bases,
-        model.differentiate(),
+        model.differentiate,
         model.importance(),
         threshold * model.n_outputs**0.5,
         model.n_threads,
@@ -305,7 +319,6 @@ def _add_pairs(model: Additive, notify: Stage) -> bool:
     scans = scan_pairs(model)
     if not scans:
         return False
-    model.coarse = coarsen_rows(model.table)
     groups: Sequence[Group] = [make_pair_group(model.table, model.bases, s) for s in scans]
     model.at = model.at.extend(groups)
     _solve(model, 12, notify)
@@ -318,7 +331,9 @@ def _add_all_pairs(model: Additive) -> bool:
     importance = model.importance()
     threshold = _HEREDITY if model.n_outputs == 1 else 1e3
     weight = importance + threshold * importance[list(model.bases)].mean() + 1e-6
-    made = make_all_pairs(model.bases, model.table.codes, model.table.weight, weight)
+    table = model.table
+    rows_weight = table.rows.take(None, table.weight)
+    made = make_all_pairs(model.bases, table.codes, rows_weight, weight)
     if made is None:
         return False
     model.surfaces, group = made

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron import _core
+from newron.engine.rows import Codes, Index, MemoryRows, Rows, Values, cut_rows
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
 
@@ -26,11 +27,14 @@ __all__ = [
     "Codes",
     "LevelBins",
     "NumberBins",
+    "RawBlock",
+    "RawWeights",
+    "bin_blocks",
     "bin_rows",
     "bin_table",
+    "learn_columns",
+    "take_raw",
 ]
-
-Codes = NDArray[np.uint8]
 
 MAX_BINS = 254
 _FEW_BINS = 64  # of a column, on tables of few rows
@@ -101,36 +105,150 @@ class LevelBins(Bins):
 
 @dataclass(frozen=True)
 class BinnedTable:
-    """Rows as codes, of shape (columns of codes, rows)."""
+    """Rows as codes, and their weights."""
 
     columns: tuple[Bins, ...]
-    codes: Codes
-    weight: Floats
+    rows: Rows
+    weight: Values
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return int(self.codes.shape[1])
+        return self.rows.n_rows
+
+    @property
+    def codes(self) -> Codes:
+        """The codes of all rows, of shape (columns of codes, rows)."""
+        return self.rows.take_codes(None)
 
     @cached_property
     def total(self) -> float:
         """The summed weight of all rows."""
-        return float(self.weight.sum())
+        return float(sum(float(part.sum()) for part in self.weight))
 
 
 def bin_table(
     X: Floats, weight: Floats, fields: Sequence[Field], *, fine: bool = False, n_threads: int = 1
 ) -> BinnedTable:
-    """Learn the bins of a table and return its rows as codes.
+    """Learn the bins of a table in memory and return its rows as codes.
 
     On few rows there are fewer bins, unless they shall be ``fine``: targets without noise
     distinguish values within a bin.
     """
-    max_bins = MAX_BINS if fine or weight.sum() >= _FEW_ROWS else _FEW_BINS
-    columns = list(_learn_columns(X, weight, fields, max_bins))
-    codes = bin_rows(columns, X, n_threads=n_threads)
-    measured = _measure_columns(columns, codes, X, weight, n_threads)
-    return BinnedTable(tuple(measured), codes, weight)
+    y = np.zeros((len(X), 0))
+    raw = MemoryRows([RawBlock(X[at], y[at], weight[at]) for at in cut_rows(len(X))], n_threads)
+    weights = RawWeights()
+    columns = learn_columns(raw, fields, weights, float(weight.sum()), fine=fine)
+    return bin_blocks(raw, columns, weights, n_threads)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class RawBlock:
+    """Some rows as they are encoded, with targets (rows, targets), weights and counts."""
+
+    X: Floats
+    y: Floats
+    weight: Floats
+    count: Floats | None = None  # by default the weight
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.X)
+
+
+@dataclass(frozen=True)
+class RawWeights:
+    """How the weights of rows are read: times a factor, and that of the row's class."""
+
+    factor: float = 1.0
+    by_class: Floats | None = None
+    ratio: float = 1.0  # so that weights of classes leave the sum as it is
+
+    def weigh(self, block: RawBlock) -> Floats:
+        """Return the weights of a block's rows."""
+        weight = block.weight * self.factor
+        if self.by_class is None:
+            return weight
+        weighed = weight * self.by_class[block.y[:, 0].astype(np.intp)]
+        return np.asarray(weighed * self.ratio)
+
+
+def learn_columns(
+    raw: Rows, fields: Sequence[Field], weights: RawWeights, total: float, *, fine: bool
+) -> list[Bins]:
+    """Learn which bins there are, of which only the edges are known yet.
+
+    ``total`` is the weight of all rows. Few rows are looked at all, of many a sample.
+    """
+    max_bins = MAX_BINS if fine or total >= _FEW_ROWS else _FEW_BINS
+    X, weight = take_raw(raw, raw.sample(_SAMPLE, 0), weights)
+    return list(_learn_columns(X, weight, fields, max_bins))
+
+
+def take_raw(raw: Rows, index: Index | None, weights: RawWeights) -> tuple[Floats, Floats]:
+    """Return some rows as they are encoded, or all, and their weights."""
+    if index is not None:
+        taken = raw.gather(index, partial(_take_raw, weights))
+        return taken[:, :-1], taken[:, -1]
+    parts: list[tuple[Floats, Floats]] = list(raw.run(partial(_get_raw, weights)))
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate([X for X, _ in parts]), np.concatenate([w for _, w in parts])
+
+
+def _get_raw(weights: RawWeights, block: RawBlock) -> tuple[Floats, Floats]:
+    return block.X, weights.weigh(block)
+
+
+def _take_raw(weights: RawWeights, block: RawBlock, index: Index) -> Floats:
+    return np.column_stack([block.X[index], weights.weigh(block)[index]])
+
+
+def bin_blocks(
+    raw: Rows, columns: Sequence[Bins], weights: RawWeights, n_threads: int
+) -> tuple[BinnedTable, Values, Values, NDArray[np.bool_]]:
+    """Return the table as codes, its targets, counts, and which columns have missing values."""
+    step = partial(_bin_block, columns, weights, n_threads if len(raw.sizes) == 1 else 1)
+    rows, (y, weight, count), (sums, gaps) = raw.store(3, step, _merge)
+    table = BinnedTable(tuple(_measure_columns(columns, sums)), rows, weight)
+    return table, y, count, gaps
+
+
+_Summary = tuple[list[Floats], NDArray[np.bool_]]
+
+
+def _bin_block(
+    columns: Sequence[Bins], weights: RawWeights, n_threads: int, block: RawBlock
+) -> tuple[Codes, Floats, Floats, Floats, _Summary]:
+    weight = weights.weigh(block)
+    codes = bin_rows(columns, block.X, n_threads=n_threads)
+    joined = _join_edges(columns)
+    out = np.zeros((4, len(joined[-1]), 256))
+    _core.summarize_bins(block.X, *joined, codes, weight, out, n_threads)
+    numbers = iter(np.swapaxes(out, 0, 1))
+    sums = [
+        next(numbers)[:, : len(bins.mass)]
+        if isinstance(bins, NumberBins)
+        else np.bincount(codes[c], weight, minlength=len(bins.mass))[None].astype(np.float64)
+        for c, bins in enumerate(columns)
+    ]
+    count = block.weight if block.count is None else block.count
+    return codes, block.y, weight, count, (sums, np.asarray(np.isnan(block.X).any(axis=0)))
+
+
+def _merge(a: _Summary, b: _Summary) -> _Summary:
+    return [_merge_bins(one, other) for one, other in zip(a[0], b[0], strict=True)], a[1] | b[1]
+
+
+def _merge_bins(a: Floats, b: Floats) -> Floats:
+    """Return mass, mean, smallest and largest value of bins of two blocks; or mass alone."""
+    if len(a) == 1:
+        return a + b
+    mass = a[0] + b[0]
+    part = b[0] / np.maximum(mass, 1e-300)
+    mean = a[1] + (b[1] - a[1]) * part
+    return np.stack([mass, mean, np.minimum(a[2], b[2]), np.maximum(a[3], b[3])])
 
 
 def bin_rows(columns: Sequence[Bins], X: Floats, *, n_threads: int = 1) -> Codes:
@@ -162,9 +280,6 @@ def _join_edges(columns: Sequence[Bins]) -> tuple[Floats, Integers, Integers, In
 def _learn_columns(
     X: Floats, weight: Floats, fields: Sequence[Field], max_bins: int
 ) -> Iterator[Bins]:
-    if len(X) > _SAMPLE:
-        chosen = np.sort(np.random.default_rng(0).choice(len(X), _SAMPLE, replace=False))
-        X, weight = X[chosen], weight[chosen]
     for source, field in enumerate(fields):
         x = X[:, source]
         if field.categories is not None:
@@ -210,21 +325,13 @@ def _find_edges(x: Floats, weight: Floats, max_bins: int) -> Floats:
     return np.maximum(low + 0.5 * (high - low), np.nextafter(low, np.inf))
 
 
-def _measure_columns(
-    columns: Sequence[Bins], codes: Codes, X: Floats, weight: Floats, n_threads: int
-) -> Iterator[Bins]:
-    """Measure mass and values of the bins."""
-    joined = _join_edges(columns)
-    out = np.zeros((4, len(joined[-1]), 256))
-    _core.summarize_bins(X, *joined, codes, weight, out, n_threads)
-    summaries = iter(np.swapaxes(out, 0, 1))
-    for c, bins in enumerate(columns):
-        size = len(bins.mass)
+def _measure_columns(columns: Sequence[Bins], sums: Sequence[Floats]) -> Iterator[Bins]:
+    """Give bins their mass and values."""
+    for bins, summary in zip(columns, sums, strict=True):
         if isinstance(bins, NumberBins):
-            yield _measure_numbers(bins, next(summaries)[:, :size])
+            yield _measure_numbers(bins, summary)
         else:
-            mass = np.bincount(codes[c], weight, minlength=size).astype(np.float64)
-            yield replace(bins, mass=mass)
+            yield replace(bins, mass=summary[0])
 
 
 def _measure_numbers(bins: NumberBins, summary: Floats) -> NumberBins:

@@ -62,9 +62,8 @@ class _Compressor:
     ) -> None:
         self.model, self.settings, self.scales, self.output = model, settings, scales, output
         self.columns = model.table.columns
-        _, curvature = model.likelihood.differentiate(model.scores, output)
-        self.curvature = model.sum_bins(curvature)
-        self.total_curvature = max(float(curvature.sum()), 1e-300)
+        self.curvature, total = model.sum_curvature(output)
+        self.total_curvature = max(total, 1e-300)
         self.curves = [model.curve(c, output, steps=False) for c in range(len(self.columns))]
         self.network = Network(float(model.at.values[0, output]))
         self.levels: dict[int, list[tuple[LevelBins, Floats]]] = {}

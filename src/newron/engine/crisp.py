@@ -45,8 +45,7 @@ class _Step:
 
 def cut_curves(model: Additive, tolerance: float, output: int) -> tuple[list[_Step], float]:
     """Return the steps of one output's score, and the constant below them."""
-    _, curvature = model.likelihood.differentiate(model.scores, output)
-    sums = model.sum_bins(curvature)
+    sums, _ = model.sum_curvature(output)
     constant = float(model.at.values[0, output])
     steps: list[_Step] = []
     for c, bins in enumerate(model.table.columns):

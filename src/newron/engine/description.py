@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newron.engine.binning import BinnedTable, Bins, NumberBins
 from newron.engine.scales import make_scales
-from newron.model.arithmetic import Floats
 from newron.model.schema import Column, Schema
 from newron.tables.field import Field
 
@@ -18,12 +18,15 @@ _FEW_VALUES = 20
 
 
 def describe_columns(
-    fields: Sequence[Field], table: BinnedTable, X: Floats, *, ranks: bool
+    fields: Sequence[Field], table: BinnedTable, gaps: NDArray[np.bool_], *, ranks: bool
 ) -> Schema:
-    """Return the schema of the rows X, with rank scales where functions may read ranks."""
+    """Return the schema of rows, with rank scales where functions may read ranks.
+
+    ``gaps`` are the columns in which values are missing.
+    """
     bins = {bins.source: bins for bins in table.columns}
     columns = [
-        _describe(field, bins[source], bool(np.isnan(X[:, source]).any()), ranks)
+        _describe(field, bins[source], bool(gaps[source]), ranks)
         for source, field in enumerate(fields)
     ]
     return Schema(tuple(columns))

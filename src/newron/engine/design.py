@@ -8,6 +8,8 @@ only the curvature is taken from a sample of the rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +18,8 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from newron import _core
 from newron.engine.basis import Group
-from newron.engine.binning import BinnedTable, Bins, Codes, LevelBins
+from newron.engine.binning import BinnedTable, Bins, LevelBins
+from newron.engine.rows import Block, Codes, Index, Rows, Values
 from newron.model.arithmetic import Floats
 
 __all__ = [
@@ -24,10 +27,12 @@ __all__ = [
     "BinnedDesign",
     "DenseDesign",
     "Design",
+    "Pairs",
     "average_levels",
     "coarsen",
     "expand",
     "find_slices",
+    "sum_block",
 ]
 
 _UNCHANGED = 0.02  # of the curvature, within which the last one will do
@@ -39,13 +44,13 @@ class Design(Protocol):
 
     size: int
 
-    def score(self, coefficients: Floats) -> NDArray[Any]:
+    def score(self, coefficients: Floats) -> Values:
         """Return the sum of functions for every row."""
 
-    def project(self, values: NDArray[Any]) -> Floats:
+    def project(self, values: Values) -> Floats:
         """Return the sum of a value over the rows, by function."""
 
-    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
+    def gram(self, curvature: Values, output: int) -> Floats:
         """Return the curvature by coefficients, of shape (size, size); its lower half counts.
 
         What was last returned for the same output may serve again.
@@ -61,90 +66,93 @@ def find_slices(groups: Sequence[Group]) -> list[slice]:
 class DenseDesign:
     """All functions on all rows."""
 
-    def __init__(self, matrix: Floats) -> None:
-        self.matrix = matrix
+    def __init__(self, matrix: Floats, rows: Rows) -> None:
+        self.matrix, self.rows = matrix, rows
         self.size = matrix.shape[1]
 
-    def score(self, coefficients: Floats) -> NDArray[Any]:
+    def score(self, coefficients: Floats) -> Values:
         """Return the sum of functions for every row."""
-        return np.asarray(self.matrix @ coefficients)
+        return self.rows.cut(self.matrix @ coefficients)
 
-    def project(self, values: NDArray[Any]) -> Floats:
+    def project(self, values: Values) -> Floats:
         """Return the sum of a value over the rows, by function."""
-        return np.asarray(self.matrix.T @ values)
+        return np.asarray(self.matrix.T @ self.rows.take(None, values))
 
-    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
+    def gram(self, curvature: Values, output: int) -> Floats:
         """Return the curvature by coefficients."""
         del output  # few rows: nothing is kept
-        weighed = self.matrix * np.sqrt(curvature)[:, None]
+        weighed = self.matrix * np.sqrt(self.rows.take(None, curvature))[:, None]
         return np.asarray(dsyrk(1.0, weighed.T, lower=1))
 
 
-class BinnedDesign:
-    """Functions by bin and cell, and a sample of rows for the curvature."""
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of columns, and the level of every code of the columns that are in one."""
 
-    def __init__(
-        self,
-        table: BinnedTable,
-        groups: Sequence[Group],
-        sample: NDArray[np.intp],
-        n_threads: int,
-        coarse: Codes | None = None,
-    ) -> None:
-        self.table, self.groups, self.sample, self.n_threads = table, groups, sample, n_threads
+    index: dict[tuple[int, ...], int] = field(default_factory=dict)
+    levels: dict[int, Codes] = field(default_factory=dict)
+
+    @classmethod
+    def find(cls, groups: Sequence[Group], columns: Sequence[Bins]) -> Pairs:
+        """Find the pairs that some groups are of."""
+        pairs = sorted({group.columns for group in groups if group.is_pair})
+        used = sorted({c for pair in pairs for c in pair})
+        levels = {c: coarsen(columns[c], LEVELS) for c in used}
+        return cls({pair: q for q, pair in enumerate(pairs)}, levels)
+
+    @property
+    def positions(self) -> NDArray[np.int32]:
+        """Where the columns of each pair are among the coarse ones, of shape (pairs, 2)."""
+        at = {c: i for i, c in enumerate(self.levels)}
+        return np.array([[at[c] for c in pair] for pair in self.index], np.int32).reshape(-1, 2)
+
+
+class BinnedDesign:
+    """Functions by bin and cell, and a sample of rows for the curvature; None is all rows."""
+
+    def __init__(self, table: BinnedTable, groups: Sequence[Group], sample: Index | None) -> None:
+        self.table, self.rows, self.groups, self.sample = table, table.rows, groups, sample
         self.slices = find_slices(groups)
         self.size = 1 + sum(group.size for group in groups)
-        self.coarse = np.zeros((0, table.n_rows), np.uint8) if coarse is None else coarse
-        pairs = sorted({group.columns for group in groups if group.is_pair})
-        self.pair_index = {pair: q for q, pair in enumerate(pairs)}
-        self.pairs = np.array(pairs, np.int32).reshape(-1, 2)
-        self.scale = table.n_rows / len(sample)
+        self.pairs = Pairs.find(groups, table.columns)
+        self.scale = 1.0 if sample is None else table.n_rows / len(sample)
         self._sampled: NDArray[np.float32] | None = None
         self._last: dict[int, tuple[NDArray[Any], Floats]] = {}
 
-    def score(self, coefficients: Floats) -> NDArray[Any]:
+    def score(self, coefficients: Floats) -> Values:
         """Return the sum of functions for every row."""
         tables = np.zeros((len(self.table.columns), 256), np.float32)
-        cells = np.zeros((len(self.pairs), LEVELS * LEVELS), np.float32)
+        cells = np.zeros((len(self.pairs.index), LEVELS * LEVELS), np.float32)
         for group, part in zip(self.groups, self.slices, strict=True):
             values = group.basis @ coefficients[part]
             if group.is_pair:
-                cells[self.pair_index[group.columns]] += values
+                cells[self.pairs.index[group.columns]] += values
             else:
                 tables[group.columns[0], : len(values)] += values
-        scores = np.full(self.table.n_rows, coefficients[0], np.float32)
-        codes = self.table.codes
-        _core.add_scores(codes, tables, self.coarse, self.pairs, cells, scores, self.n_threads)
-        return scores
+        first = float(coefficients[0])
+        return self.rows.make_one(partial(_add_scores, first, tables, self.pairs, cells))
 
-    def project(self, values: NDArray[Any]) -> Floats:
+    def project(self, values: Values) -> Floats:
         """Return the sum of a value over the rows, by function."""
-        bins, cells = self.sum_bins(values)
+        bins, cells, total = self.rows.total(partial(sum_block, self.pairs), values)
         out = np.empty(self.size)
-        out[0] = values.sum(dtype=np.float64)
+        out[0] = total
         for group, part in zip(self.groups, self.slices, strict=True):
             if group.is_pair:
-                out[part] = group.basis.T @ cells[self.pair_index[group.columns]]
+                out[part] = group.basis.T @ cells[self.pairs.index[group.columns]]
             else:
                 out[part] = group.basis.T @ bins[group.columns[0], : len(group.basis)]
         return out
 
-    def sum_bins(self, values: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return the sums of a value over bins of columns and over cells of pairs."""
-        bins = np.empty((len(self.table.columns), 256))
-        cells = np.empty((len(self.pairs), LEVELS * LEVELS))
-        amounts = np.ascontiguousarray(values, np.float32)
-        codes = self.table.codes
-        _core.sum_bins(codes, amounts, bins, self.coarse, self.pairs, cells, self.n_threads)
-        return bins, cells
-
-    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
+    def gram(self, curvature: Values, output: int) -> Floats:
         """Return the curvature by coefficients, of the sampled rows for all."""
         if self._sampled is None:
-            codes = self.table.codes[:, self.sample]
-            coarse = self.coarse[:, self.sample] if len(self.coarse) else self.coarse
+            codes = self.rows.take_codes(self.sample)
+            coarse = np.zeros_like(codes)
+            for c, level in self.pairs.levels.items():
+                coarse[c] = level[codes[c]]
             self._sampled = expand(self.groups, codes, coarse, np.float32)
-        here = np.asarray(curvature[self.sample] * self.scale, np.float32)
+        here = np.asarray(self.rows.take(self.sample, curvature) * self.scale, np.float32)
         if output in self._last:
             before, gram = self._last[output]
             if float(np.abs(here - before).sum()) <= _UNCHANGED * float(before.sum()):
@@ -152,6 +160,29 @@ class BinnedDesign:
         gram = np.asarray(ssyrk(1.0, (self._sampled * np.sqrt(here)[:, None]).T, lower=1))
         self._last[output] = here, gram.astype(np.float64)
         return self._last[output][1]
+
+
+def _add_scores(
+    first: float,
+    tables: NDArray[np.float32],
+    pairs: Pairs,
+    cells: NDArray[np.float32],
+    block: Block,
+) -> NDArray[np.float32]:
+    scores = np.full(block.n_rows, first, np.float32)
+    coarse = block.coarsen(pairs.levels)
+    _core.add_scores(block.codes, tables, coarse, pairs.positions, cells, scores, block.n_threads)
+    return scores
+
+
+def sum_block(pairs: Pairs, block: Block, values: NDArray[Any]) -> tuple[Floats, Floats, float]:
+    """Return the sums of a value of a block over bins, over cells of pairs, and over all rows."""
+    bins = np.empty((len(block.codes), 256))
+    cells = np.empty((len(pairs.index), LEVELS * LEVELS))
+    amounts = np.ascontiguousarray(values, np.float32)
+    coarse = block.coarsen(pairs.levels)
+    _core.sum_bins(block.codes, amounts, bins, coarse, pairs.positions, cells, block.n_threads)
+    return bins, cells, float(values.sum(dtype=np.float64))
 
 
 def expand(

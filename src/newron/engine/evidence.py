@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from newron.engine.basis import Group
 from newron.engine.design import DenseDesign, Design, find_slices
 from newron.engine.likelihood import Likelihood
+from newron.engine.rows import Block, Values
 from newron.model.arithmetic import Floats
 
 __all__ = [
@@ -162,10 +163,10 @@ class KernelPosterior:
 
 def solve(
     design: Design, likelihood: Likelihood, at: Coefficients, settings: Settings
-) -> tuple[Coefficients, NDArray[Any]]:
-    """Find coefficients and prior variances; return them and the scores (outputs, rows)."""
+) -> tuple[Coefficients, list[Values]]:
+    """Find coefficients and prior variances; return them and the scores of each output."""
     outputs = range(likelihood.n_outputs)
-    scores = np.stack([design.score(at.values[:, k]) for k in outputs])
+    scores = [design.score(at.values[:, k]) for k in outputs]
     walk = _Walk(likelihood, at, scores)
     for n_round in range(settings.rounds):
         if settings.callback is not None:
@@ -189,17 +190,18 @@ class _Walk:
 
     likelihood: Likelihood
     at: Coefficients
-    scores: NDArray[Any]
+    scores: list[Values]
     loss: float | None = None
 
-    def take(self, output: int, step: Floats, move: NDArray[Any], precision: Floats) -> None:
+    def take(self, output: int, step: Floats, move: Values, precision: Floats) -> None:
         """Take a step as far as it lowers the loss with its penalty; ``move`` is by row."""
-        values, start = self.at.values[:, output], self.scores[output].copy()
+        values, start = self.at.values[:, output], self.scores[output]
+        rows = self.likelihood.rows
         loss = self.likelihood.loss(self.scores) if self.loss is None else self.loss
         limit = (loss + _penalize(values, precision)) * (1.0 + 1e-7) + 1e-9
         rate, after = 1.0, loss
         for _ in range(_HALVINGS):
-            self.scores[output] = start + rate * move
+            self.scores[output] = rows.make_one(partial(_move, rate), start, move)
             after = self.likelihood.loss(self.scores)
             if after + _penalize(values + rate * step, precision) <= limit:
                 break
@@ -209,6 +211,11 @@ class _Walk:
             self.scores[output] = start
         self.at.values[:, output] = values + rate * step
         self.loss = after
+
+
+def _move(rate: float, block: Block, start: NDArray[Any], move: NDArray[Any]) -> NDArray[Any]:
+    del block
+    return np.asarray(start + rate * move)
 
 
 def _penalize(values: Floats, precision: Floats) -> float:
@@ -252,11 +259,13 @@ def _step_by_rows(design: DenseDesign, walk: _Walk, output: int) -> Posterior:
     scaled = design.matrix * np.sqrt(prior)
     kernel = scaled @ scaled.T
     values = walk.at.values[:, output]
-    gradient, curvature = walk.likelihood.differentiate(walk.scores, output)
+    rows = walk.likelihood.rows
+    derivatives = walk.likelihood.differentiate(walk.scores, output)
+    gradient, curvature = (rows.take(None, part) for part in derivatives)
     curvature = np.maximum(curvature, 1e-8 * float(curvature.max()))
     root = np.sqrt(curvature)
     factor = _factorize(root[:, None] * kernel * root, np.ones(len(root)))
-    target = curvature * design.score(values) + gradient
+    target = curvature * (design.matrix @ values) + gradient
     solved = cho_solve((factor, True), root * (kernel @ target), check_finite=False)
     step = prior * (design.matrix.T @ (target - root * solved)) - values
     walk.take(output, step, design.score(step), precision)

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from newron.engine.additive import Additive, fit_additive
-from newron.engine.binning import BinnedTable, bin_table
+from newron.engine.binning import BinnedTable, RawBlock, RawWeights, bin_blocks, learn_columns
 from newron.engine.description import describe_columns
-from newron.engine.likelihood import Likelihood
+from newron.engine.likelihood import STATISTICS_ROWS, Likelihood, Sought, weigh_sample
 from newron.engine.result import EngineFit, Sample
+from newron.engine.rows import BLOCK_ROWS, Block, MemoryRows, Rows, Values, cut_rows
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes, Output
-from newron.objectives import Objective, choose_objective
+from newron.objectives import Objective, TargetScale, choose_objective
 from newron.tables.field import Field
 
-__all__ = ["PROCESSING", "Options", "fit"]
+__all__ = ["PROCESSING", "Options", "fit", "fit_rows"]
 
 PROCESSING = ("smooth", "sigmoid", "tanh_prod", "heaviside")
 _SAMPLE = 12_000  # rows on which weights are refitted
+_SEED = 7
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,9 @@ class Options:
     progress : callable, optional
         Called with the name of each stage as it begins, and with "" between its rounds. What
         it raises ends the fit.
+    block_rows : int
+        Rows of a block, of those in memory. Sums are added in the order of blocks, so that
+        another number changes last digits; tests have small ones.
 
     Examples
     --------
@@ -60,6 +66,7 @@ class Options:
     directions: tuple[int, ...] = ()
     n_threads: int = 1
     progress: Callable[[str], None] | None = None
+    block_rows: int = BLOCK_ROWS
 
     def __post_init__(self) -> None:
         """Check the kind of functions."""
@@ -119,33 +126,76 @@ def fit(
     options = Options() if options is None else options
     X = np.ascontiguousarray(X, np.float64)
     y = np.asarray(y, np.float64).reshape(len(X), -1)
-    if weight is not None and np.any(weight == 0.0):
-        there = np.flatnonzero(weight)
-        X, y, weight = X[there], y[there], weight[there]
+    weights = np.ones(len(X)) if weight is None else np.asarray(weight, np.float64)
+    if np.any(weights == 0.0):
+        there = np.flatnonzero(weights)
+        X, y, weights = X[there], y[there], weights[there]
         count = None if count is None else count[there]
-    rows = _weigh(y, output, weight, class_weight)
+    blocks = [
+        RawBlock(X[at], y[at], weights[at], None if count is None else count[at])
+        for at in cut_rows(len(X), options.block_rows)
+    ]
+    raw = MemoryRows(blocks, options.n_threads)
+    return fit_rows(raw, output, fields, class_weight=class_weight, options=options)
+
+
+def fit_rows(
+    raw: Rows,
+    output: Output,
+    fields: Sequence[Field],
+    *,
+    class_weight: Floats | None = None,
+    options: Options,
+) -> EngineFit:
+    """Fit a network to rows in blocks (of RawBlock), wherever these are kept."""
     with _blas().limit(limits=1):
         fine = not isinstance(output, Classes)
-        table = bin_table(X, rows, fields, fine=fine, n_threads=options.n_threads)
+        weights, total = _weigh(raw, output, class_weight)
+        columns = learn_columns(raw, fields, weights, total, fine=fine)
+        sample = Sample.take(raw, weights, _SAMPLE)
+        table, y, count, gaps = bin_blocks(raw, columns, weights, options.n_threads)
         objective = choose_objective(output)
-        scale = objective.learn_scale(y, rows)
-        targets = objective.encode_targets(objective.scale_targets(y, scale))
-        likelihoods = _make_likelihoods(objective, targets, rows, count)
+        scale = _learn_scale(objective, table, y)
+        targets = table.rows.make_one(partial(_encode, objective, scale), y)
+        likelihoods = _make_likelihoods(objective, table, targets, count)
         parts = tuple(_fit_part(table, likelihood, options) for likelihood in likelihoods)
-        schema = describe_columns(fields, table, X, ranks=options.processing != "heaviside")
-        sample = Sample.take(X, _SAMPLE)
+        schema = describe_columns(fields, table, gaps, ranks=options.processing != "heaviside")
         made = EngineFit(parts, schema, output, scale, sample, options.processing)
         return replace(made, model=made.compress(options.tolerance))
 
 
+def _learn_scale(objective: Objective, table: BinnedTable, y: Values) -> TargetScale:
+    some = table.rows.sample(STATISTICS_ROWS, _SEED)
+    return objective.learn_scale(
+        table.rows.take(some, y), weigh_sample(table.rows, some, table.weight)
+    )
+
+
+def _encode(objective: Objective, scale: TargetScale, block: Block, y: Floats) -> Floats:
+    del block
+    return objective.encode_targets(objective.scale_targets(y, scale))
+
+
 def _make_likelihoods(
-    objective: Objective, targets: Floats, weight: Floats, count: Floats | None
+    objective: Objective, table: BinnedTable, targets: Values, count: Values
 ) -> list[Likelihood]:
     """Return one likelihood for all classes, or one for each of several targets."""
-    alone = objective.split()
+    alone, rows = objective.split(), table.rows
     if len(alone) == 1:
-        return [Likelihood(alone[0], targets, weight, count)]
-    return [Likelihood(each, targets[:, k : k + 1], weight, count) for k, each in enumerate(alone)]
+        return [Likelihood(alone[0], rows, Sought(targets, table.weight, count))]
+    return [
+        Likelihood(
+            each,
+            rows,
+            Sought(rows.make_one(partial(_take_target, k), targets), table.weight, count),
+        )
+        for k, each in enumerate(alone)
+    ]
+
+
+def _take_target(k: int, block: Block, targets: Floats) -> Floats:
+    del block
+    return targets[:, k : k + 1]
 
 
 def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> Additive:
@@ -169,15 +219,21 @@ def _blas() -> Any:
     return _controller[0].select(user_api="blas")
 
 
-def _weigh(y: Floats, output: Output, weight: Floats | None, class_weight: Floats | None) -> Floats:
-    """Return the weights of rows.
+def _weigh(raw: Rows, output: Output, class_weight: Floats | None) -> tuple[RawWeights, float]:
+    """Return how rows are weighed, and the summed weight of all.
 
     Weights of less than 1 on average cannot count rows: they are scaled to a mean of 1.
     Class weights leave the sum as it is.
     """
-    weights = np.ones(len(y)) if weight is None else np.array(weight, np.float64)
-    weights *= max(1.0, len(weights) / max(float(weights.sum()), 1e-300))
-    if class_weight is not None and isinstance(output, Classes):
-        weighed = weights * class_weight[y[:, 0].astype(np.intp)]
-        weights = weighed * (weights.sum() / max(float(weighed.sum()), 1e-300))
-    return weights
+    by_class = class_weight if isinstance(output, Classes) else None
+    total, weighed = raw.total(partial(_sum_weights, by_class))
+    factor = max(1.0, raw.n_rows / max(total, 1e-300))
+    if by_class is None:
+        return RawWeights(factor), factor * total
+    return RawWeights(factor, by_class, total / max(weighed, 1e-300)), factor * total
+
+
+def _sum_weights(by_class: Floats | None, block: RawBlock) -> tuple[float, float]:
+    """Return the summed weights of a block, without and with those of classes."""
+    weighed = RawWeights(1.0, by_class).weigh(block)
+    return float(block.weight.sum()), float(weighed.sum())

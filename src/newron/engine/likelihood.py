@@ -1,24 +1,40 @@
 """An objective on weighed rows as a likelihood: what coefficients and variances are found by.
 
-Scores have the shape (outputs, rows); they are float32 on many rows.
+Scores are values of the rows, block by block, for each output; they are float32 on many rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.engine.rows import Block, Index, Rows, Values
 from newron.model.arithmetic import Floats
 from newron.objectives import Objective
 
-__all__ = ["Likelihood", "Scores"]
+__all__ = ["Likelihood", "Scores", "Sought"]
 
-Scores = NDArray[Any]
+Scores = Sequence[Values]  # for each output
+
+STATISTICS_ROWS = 262_144  # of which an objective learns its constants
+_SEED = 7
 
 _MIN_FREE = 0.05  # of the rows: so many are left to estimate the dispersion by
 _MIN_DISPERSION = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Sought:
+    """Targets of rows with their weights, and how many rows each stands for."""
+
+    targets: Values  # as the objective encodes them, (rows, n_scores)
+    weight: Values
+    count: Values
 
 
 class Likelihood:
@@ -27,26 +43,20 @@ class Likelihood:
     Parameters
     ----------
     objective : Objective
-    targets : ndarray of shape (rows, n_scores)
-        As the objective encodes them.
-    weight : ndarray of shape (rows,)
-    count : ndarray of shape (rows,), optional
-        How many rows each stands for; by default its weight.
+    rows : Rows
+    sought : Sought
     """
 
-    def __init__(
-        self,
-        objective: Objective,
-        targets: Floats,
-        weight: Floats,
-        count: Floats | None = None,
-    ) -> None:
-        self.objective = objective.adapt(targets, weight)
-        self.targets, self.weight = targets, weight
-        self.count = weight if count is None else count
+    def __init__(self, objective: Objective, rows: Rows, sought: Sought) -> None:
+        self.rows, self.sought = rows, sought
+        self._some = rows.sample(STATISTICS_ROWS, _SEED)
+        self._targets = rows.take(self._some, sought.targets)
+        self._weight = weigh_sample(rows, self._some, sought.weight)
+        self._total = float(rows.total(_sum, sought.count))
+        self.objective = objective.adapt(self._targets, self._weight)
         self.n_outputs = objective.n_scores
         self.dispersion = 0.5 if objective.has_dispersion else 1.0
-        expansion = objective.expand(targets[:1], np.zeros((1, self.n_outputs)))
+        expansion = objective.expand(self._targets[:1], np.zeros((1, self.n_outputs)))
         self.shift_free = self.n_outputs > 1 and expansion.curvature(0, 1) is not None
         """Whether a constant added to all scores changes nothing."""
 
@@ -57,32 +67,98 @@ class Likelihood:
     def start(self) -> Floats:
         """Return constant scores to begin with: those of the mean, and of one row of no score."""
         none = self.objective.inverse_link(np.zeros((1, self.n_outputs)))
-        rows = np.concatenate([self.targets, none])
-        return self.objective.start_scores(rows, np.append(self.weight, 1.0))
+        rows = np.concatenate([self._targets, none])
+        return self.objective.start_scores(rows, np.append(self._weight, 1.0))
 
     def loss(self, scores: Scores) -> float:
         """Return the summed loss."""
-        return self._factor * float(self.objective.loss(self.targets, scores.T) @ self.weight)
+        lost = partial(_sum_loss, self.objective)
+        return self._factor * float(
+            self.rows.total(lost, self.sought.targets, self.sought.weight, *scores)
+        )
 
-    def differentiate(self, scores: Scores, output: int) -> tuple[Scores, Scores]:
+    def differentiate(self, scores: Scores, output: int) -> tuple[Values, Values]:
         """Return the negative gradient and the curvature by one output's scores, by row."""
-        expansion = self.objective.expand(self.targets, scores.T)
-        curvature = expansion.curvature(output, output)
-        bent = np.zeros(len(self.weight)) if curvature is None else curvature
-        weight = self._factor * self.weight
-        return -weight * expansion.gradient[:, output], weight * np.maximum(bent, 0.0)
+        step = partial(_differentiate, self.objective, self._factor, output)
+        made = self.rows.make(2, step, self.sought.targets, self.sought.weight, *scores)
+        return made[0], made[1]
+
+    def differentiate_at(
+        self, index: Index | None, scores: Scores
+    ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+        """Return gradient and curvature of some rows, or of all, for each output."""
+        take = partial(self.rows.take, index)
+        targets, weight = take(self.sought.targets), take(self.sought.weight)
+        own = [take(part) for part in scores]
+        return [
+            _differentiate(self.objective, self._factor, k, None, targets, weight, *own)
+            for k in range(self.n_outputs)
+        ]
 
     def update(self, scores: Scores, n_effective: float) -> None:
         """Estimate the dispersion from what is left over, by the rows that parameters leave."""
         if not self.objective.has_dispersion:
             return
-        self.objective = self.objective.follow(self.targets, scores.T, self.weight)
-        total = float(self.count.sum())
-        free = max(total - n_effective, _MIN_FREE * total)
-        # The curvature is the variance of the gradient, as that of a true likelihood.
-        expansion = self.objective.expand(self.targets, scores.T)
-        factor, weight = self.objective.likelihood_factor, self.weight
-        lost = float(weight**2 / self.count @ (factor * expansion.gradient[:, 0]) ** 2)
-        curvature = expansion.curvature(0, 0)
-        bent = total if curvature is None else float(weight @ (factor * curvature))
-        self.dispersion = max(lost / free * (total / max(bent, 1e-300)), _MIN_DISPERSION)
+        own = np.stack([self.rows.take(self._some, part) for part in scores]).T
+        self.objective = self.objective.follow(self._targets, own, self._weight)
+        free = max(self._total - n_effective, _MIN_FREE * self._total)
+        sought = self.sought
+        lost, bent = self.rows.total(
+            partial(_sum_squares, self.objective),
+            sought.targets, sought.weight, sought.count, *scores,
+        )  # fmt: skip
+        self.dispersion = max(lost / free * (self._total / max(bent, 1e-300)), _MIN_DISPERSION)
+
+
+def weigh_sample(rows: Rows, index: Index | None, weight: Values) -> Floats:
+    """Return the weights of some rows, which sum to those of all."""
+    taken = rows.take(index, weight)
+    if index is None:
+        return taken
+    return taken * (float(rows.total(_sum, weight)) / max(float(taken.sum()), 1e-300))
+
+
+def _sum(block: Block, values: Floats) -> float:
+    del block
+    return float(values.sum())
+
+
+def _sum_loss(
+    objective: Objective, block: Block, targets: Floats, weight: Floats, *scores: NDArray[Any]
+) -> float:
+    del block
+    return float(objective.loss(targets, np.stack(scores).T) @ weight)
+
+
+def _differentiate(
+    objective: Objective,
+    factor: float,
+    output: int,
+    block: Block | None,
+    targets: Floats,
+    weight: Floats,
+    *scores: NDArray[Any],
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    del block
+    expansion = objective.expand(targets, np.stack(scores).T)
+    curvature = expansion.curvature(output, output)
+    bent = np.zeros(len(weight)) if curvature is None else curvature
+    weight = factor * weight
+    return -weight * expansion.gradient[:, output], weight * np.maximum(bent, 0.0)
+
+
+def _sum_squares(
+    objective: Objective,
+    block: Block,
+    targets: Floats,
+    weight: Floats,
+    count: Floats,
+    *scores: NDArray[Any],
+) -> tuple[float, float]:
+    """Return the variance of the gradient, and the curvature, which are equal in truth."""
+    del block
+    expansion, factor = objective.expand(targets, np.stack(scores).T), objective.likelihood_factor
+    lost = float(weight**2 / count @ (factor * expansion.gradient[:, 0]) ** 2)
+    curvature = expansion.curvature(0, 0)
+    bent = float(count.sum()) if curvature is None else float(weight @ (factor * curvature))
+    return lost, bent

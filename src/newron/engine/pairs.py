@@ -6,7 +6,7 @@ a pair is, for all pairs at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from newron import _core
 from newron.engine.basis import Group, PairBasis
-from newron.engine.binning import BinnedTable, Codes
+from newron.engine.binning import BinnedTable
 from newron.engine.design import LEVELS, average_levels, coarsen
+from newron.engine.rows import Codes, Index
 from newron.model.arithmetic import Floats
 
 __all__ = ["Pair", "PairScan", "coarsen_rows", "find_pairs", "find_products", "make_pair_group"]
 
 Pair = tuple[int, int]
+Differentiate = Callable[[Index | None], Sequence[tuple[NDArray[Any], NDArray[Any]]]]
 
 _SCAN_LEVELS = 16
 _SCAN_ROWS = 100_000
@@ -44,20 +46,20 @@ class PairScan:
 def find_pairs(
     table: BinnedTable,
     bases: Mapping[int, PairBasis],
-    derivatives: Sequence[tuple[NDArray[Any], NDArray[Any]]],
+    differentiate: Differentiate,
     importance: Floats,
     least_gain: float,
     n_threads: int,
 ) -> list[PairScan]:
     """Return the pairs of more evidence than ``least_gain``, strongest first.
 
-    ``derivatives`` are gradient and curvature by row for each output. Of very many columns
-    the most important are looked at.
+    ``differentiate`` returns gradient and curvature of some rows for each output. Of very many
+    columns the most important are looked at.
     """
     columns = sorted(sorted(bases, key=lambda c: -importance[c])[:_MAX_COLUMNS])
     if len(columns) < 2:
         return []
-    gain, variance = _scan(table, bases, derivatives, columns, n_threads)
+    gain, variance = _scan(table, bases, differentiate, columns, n_threads)
     pairs = list(combinations(columns, 2))
     order = np.argsort(-gain, kind="stable")[: min(_MAX_PAIRS, _PAIRS_PER_COLUMN * len(columns))]
     found = [PairScan(pairs[q], float(gain[q]), float(variance[q])) for q in order.tolist()]
@@ -67,35 +69,28 @@ def find_pairs(
 def _scan(
     table: BinnedTable,
     bases: Mapping[int, PairBasis],
-    derivatives: Sequence[tuple[NDArray[Any], NDArray[Any]]],
+    differentiate: Differentiate,
     columns: list[int],
     n_threads: int,
 ) -> tuple[Floats, Floats]:
     """Return evidence and variance of all pairs of the columns."""
-    rows, scale = _sample_rows(table.n_rows)
+    index = table.rows.sample(_SCAN_ROWS, 2)
+    scale = 1.0 if index is None else table.n_rows / _SCAN_ROWS
+    fine = table.rows.take_codes(index)
     levels = [coarsen(table.columns[c], _SCAN_LEVELS) for c in columns]
-    codes = np.stack(
-        [level[table.codes[c][rows]] for c, level in zip(columns, levels, strict=True)]
-    )
+    codes = np.stack([level[fine[c]] for c, level in zip(columns, levels, strict=True)])
     parts = [
         _weigh_basis(bases[c], table, c, level) for c, level in zip(columns, levels, strict=True)
     ]
     n_pairs = len(columns) * (len(columns) - 1) // 2
     total = np.zeros((len(_VARIANCES), n_pairs))
-    for gradient, curvature in derivatives:
+    for derivatives in differentiate(index):
         cells = np.empty((n_pairs, _SCAN_LEVELS, _SCAN_LEVELS, 2))
-        amounts = [np.ascontiguousarray(part[rows], np.float32) for part in (gradient, curvature)]
+        amounts = [np.ascontiguousarray(part, np.float32) for part in derivatives]
         _core.scan_pairs(codes, _SCAN_LEVELS, amounts[0], amounts[1], cells, n_threads)
         total += _measure_evidence(cells * scale, parts)
     best = np.argmax(total, axis=0)
     return total[best, np.arange(n_pairs)], _VARIANCES[best]
-
-
-def _sample_rows(n: int) -> tuple[NDArray[np.intp] | slice, float]:
-    if n <= _SCAN_ROWS:
-        return slice(None), 1.0
-    chosen = np.random.default_rng(2).choice(n, _SCAN_ROWS, replace=False)
-    return np.sort(chosen), n / _SCAN_ROWS
 
 
 def _weigh_basis(basis: PairBasis, table: BinnedTable, c: int, level: Codes) -> Floats:
@@ -128,13 +123,10 @@ def _measure_evidence(cells: Floats, parts: list[Floats]) -> Floats:
     return np.concatenate(out, axis=1)
 
 
-def coarsen_rows(table: BinnedTable) -> Codes:
-    """Return all columns with as many levels as pairs have."""
+def coarsen_rows(table: BinnedTable, codes: Codes) -> Codes:
+    """Return rows of codes with as many levels as pairs have."""
     return np.stack(
-        [
-            coarsen(bins, LEVELS)[codes]
-            for bins, codes in zip(table.columns, table.codes, strict=True)
-        ]
+        [coarsen(bins, LEVELS)[own] for bins, own in zip(table.columns, codes, strict=True)]
     )
 
 

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.engine.additive import Additive
+from newron.engine.rows import Index
 from newron.model.arithmetic import Floats
 
 __all__ = ["measure_rest"]
 
 _ROWS = 6_000  # of which trees are grown
+_MANY = 1_000_000  # rows of which no permutation is made, for its memory
 _TREES = 10
 _LEAF = 3  # rows of a leaf at least
 _SEED = 6
@@ -47,9 +49,9 @@ def measure_rest(model: Additive) -> float:
     >>> measure_rest(fit(X, odd, Classes(("no", "yes")), fields).parts[0]) > 10.0
     True
     """
-    rows = np.random.default_rng(_SEED).permutation(model.table.n_rows)[:_ROWS]
-    codes = np.ascontiguousarray(model.table.codes[:, rows].T, np.float32)
-    left = np.stack([gradient[rows] for gradient, _ in model.differentiate()], axis=1)
+    rows = _choose_rows(model.table.n_rows)
+    codes = np.ascontiguousarray(model.table.rows.take_codes(rows).T, np.float32)
+    left = np.stack([gradient for gradient, _ in model.differentiate(rows)], axis=1)
     half = len(rows) // 2
     first, second = slice(0, half), slice(half, None)
     agreement = np.concatenate(
@@ -60,6 +62,14 @@ def measure_rest(model: Additive) -> float:
     ).sum(axis=1)
     error = float(agreement.std()) / math.sqrt(max(len(agreement), 1))
     return float(agreement.mean()) / error if error > 0.0 else 0.0
+
+
+def _choose_rows(n_rows: int) -> Index:
+    """Return some rows in any order."""
+    random = np.random.default_rng(_SEED)
+    if n_rows <= _MANY:
+        return random.permutation(n_rows)[:_ROWS]
+    return random.choice(n_rows, _ROWS, replace=False)
 
 
 def _predict(codes: NDArray[Any], left: Floats, others: NDArray[Any], seed: int) -> Floats:

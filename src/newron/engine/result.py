@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from newron.engine.additive import Additive
 from newron.engine.assembly import assemble
-from newron.engine.binning import NumberBins
+from newron.engine.binning import NumberBins, RawWeights, take_raw
 from newron.engine.compression import Compression, compress
 from newron.engine.crisp import assemble_steps, cut_curves
 from newron.engine.network import Network
 from newron.engine.refitting import refit_weights
+from newron.engine.rows import Index, Rows
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -30,15 +30,13 @@ class Sample:
     """Some of the training rows, and where they are among all."""
 
     rows: Floats
-    index: NDArray[np.intp]
+    index: Index | None  # None where they are all
 
     @classmethod
-    def take(cls, X: Floats, limit: int) -> Sample:
+    def take(cls, raw: Rows, weights: RawWeights, limit: int) -> Sample:
         """Take all rows, or so many of them."""
-        index = np.arange(len(X))
-        if len(X) > limit:
-            index = np.sort(np.random.default_rng(4).choice(len(X), limit, replace=False))
-        return cls(X[index], index)
+        index = raw.sample(limit, 4)
+        return cls(take_raw(raw, index, weights)[0], index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +98,11 @@ class EngineFit:
             made = self._make_steps(tolerance)
         else:
             made = self._make_smooth(tolerance)
-        scores = np.concatenate([part.scores[:, self.sample.index] for part in self.parts])
-        curvature = [
-            part.likelihood.differentiate(part.scores, k)[1][self.sample.index]
-            for part in self.parts
-            for k in range(part.n_outputs)
-        ]
+        index = self.sample.index
+        scores = np.stack(
+            [part.table.rows.take(index, own) for part in self.parts for own in part.scores]
+        )
+        curvature = [bent for part in self.parts for _, bent in part.differentiate(index)]
         size = self.scale.scale[:, None] ** 2
         directions = self.parts[0].directions
         targets = self.scale.undo(scores.T).T
