@@ -223,7 +223,8 @@ def _digest(text: str) -> str:
 
 def _write(document: Mapping[str, Any]) -> str:
     # Who made a file and what was measured of the network are no part of what is compared.
-    network = {key: document[key] for key in document if key not in ("made by", "measured")}
+    apart = ("made by", "measured", "conformal")
+    network = {key: document[key] for key in document if key not in apart}
     return json.dumps(network, sort_keys=True)
 
 

@@ -37,7 +37,8 @@ from newron.evaluation import (
     make_splits,
 )
 from newron.formatting import format_count
-from newron.model import Classes, Measurement, Model, processing_names
+from newron.model import Classes, Measurement, Model, Targets, processing_names
+from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
 from newron.rules import RuleSet, extract
 from newron.rules.coverage import cover_rows
 from newron.rules.rounding import round_card
@@ -218,6 +219,29 @@ class FitResult:
         )
         return known.to_measurement(source=self.data.name, n_trained=self.n_trained)
 
+    @cached_property
+    def conformal(self) -> Conformal | None:
+        """What intervals and sets are made of: the network's errors on rows it did not see."""
+        if self.predictions is None or len(self.predictions.truth) < 2:
+            return None
+        protocol = "cross-validation" if self.plan.n_folds else "test rows"
+        truth, output = self.predictions.truth, self.model.output
+        if isinstance(output, Targets):
+            predicted = self.predictions.predicted[NETWORK].reshape(len(truth), -1)
+            values = truth.reshape(len(truth), -1)
+            return calibrate_targets(output, values, predicted, protocol=protocol)
+        labels = self.predictions.labels or ()
+        places = [labels.index(label) for label in output.labels]
+        known = np.isin(truth, places)  # test rows may have other classes
+        probabilities = self.predictions.probabilities[NETWORK][known][:, places]
+        order = np.zeros(len(labels), np.intp)
+        order[places] = np.arange(len(places))
+        numbers, own = order[truth[known]], None
+        if self.plan.n_folds:
+            index = self.predictions.index[known]
+            own = numbers, self.model.predict_proba(self.table.X[index])
+        return calibrate_classes(numbers, probabilities, own=own, protocol=protocol)
+
     @property
     def unused(self) -> list[str]:
         """The columns that no function reads."""
@@ -297,7 +321,9 @@ def fit_table(
     seconds = time.perf_counter() - begin
     result = FitResult(data, table, options, plan, predictions, model, rules, seconds)
     if result.measurement is not None:
-        result = replace(result, model=model.attach(result.measurement))
+        model = model.attach(result.measurement)
+        parts = model.schema, model.layers, model.output, model.measured
+        result = replace(result, model=Model(*parts, result.conformal))
     written = outputs.write(
         result.model, rules, lambda path: result.write_report(path, console.command)
     )

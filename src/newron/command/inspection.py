@@ -33,6 +33,8 @@ def run(console: Console, model: ModelFile) -> None:
         console.print("  Not measured on new rows: newron evaluate does that.")
     for found in reversed(network.measured):  # the newest first
         print_measurement(console, found)
+    if network.conformal is not None:
+        console.print(f"  {network.conformal.describe()}.")
     console.print()
     console.print(bold("  Inputs"))
     uses = [_describe_use(network, i) for i in range(len(network.schema))]
@@ -112,4 +114,5 @@ def _to_dict(model: Model) -> dict[str, Any]:
         ],
         "output": content["output"],
         "measured": content.get("measured", []),
+        "conformal": content.get("conformal"),
     }

@@ -12,6 +12,7 @@ EXAMPLES = (
     ("newron predict model.json new.csv", "to standard output"),
     ("newron predict model.json new.csv -o out.csv --proba", "with probabilities"),
     ("newron predict model.json new.csv --threshold 0.3", "find more, with more false alarms"),
+    ("newron predict model.json new.csv --interval 0.9", "where 9 of 10 new rows lie"),
     ("newron predict model.json new.parquet -o out.jsonl --keep id", "beside a column of DATA"),
     ("newron predict model.json huge.csv.gz -o out.csv.gz", "in little memory"),
 )
@@ -40,6 +41,15 @@ def run(
             max=1.0,
         ),
     ] = None,
+    interval: Annotated[
+        float | None,
+        option(
+            "--interval",
+            "COVERAGE",
+            "Add an interval, or a set of classes, that holds the truth of this part of new rows, "
+            "such as 0.9.",
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None, option("--keep", "COLUMN", "Copy a column of DATA; may be repeated.")
     ] = None,
@@ -62,6 +72,7 @@ def run(
         output,
         proba=proba,
         threshold=threshold,
+        interval=interval,
         keep=keep or (),
         missing=missing or (),
         force=force,

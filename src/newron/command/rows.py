@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.command.files import check_apart, open_whole
+from newron.command.intervals import list_intervals, name_intervals
 from newron.command.progress import Stage, show_stage
 from newron.command.terminal import Console
 from newron.errors import InputError
@@ -110,6 +111,7 @@ def predict_file(
     *,
     proba: bool,
     threshold: float | None = None,
+    interval: float | None = None,
     keep: Sequence[str],
     missing: Iterable[str],
     force: bool,
@@ -119,6 +121,8 @@ def predict_file(
     check_apart(data, output)
     source = open_table(data, header=header)
     names = [*keep, *_name_outputs(model, proba)]
+    if interval is not None:
+        names += name_intervals(model, interval)
     if threshold is not None:
         check_two_classes(model, "--threshold")
     _check_kept(source, keep, names)
@@ -129,7 +133,7 @@ def predict_file(
     with _open_output(output, force=force) as text, _show(console, output) as stage:
         write = _make_writer(text, names, lines=console.as_json or _names_lines(output))
         for batch in source.read(encoder, keep):
-            predicted = _predict(model, batch.encode(encoder), proba, threshold)
+            predicted = _predict(model, batch.encode(encoder), proba, threshold, interval)
             write([*(_list_cells(batch, name) for name in keep), *predicted])
             n_rows += batch.n_rows
             stage.update(source.done, source.total, format_count(n_rows, "row"))
@@ -164,7 +168,11 @@ def check_two_classes(model: Model, where: str) -> None:
 
 
 def _predict(
-    model: Model, table: EncodedTable, proba: bool, threshold: float | None
+    model: Model,
+    table: EncodedTable,
+    proba: bool,
+    threshold: float | None,
+    interval: float | None,
 ) -> list[Sequence[Any]]:
     """Return the columns that are written."""
     scores = model.scores(table)
@@ -175,6 +183,8 @@ def _predict(
     columns: list[Sequence[Any]] = [part.tolist() for part in np.atleast_2d(predicted.T)]
     if proba and isinstance(model.output, Classes):
         columns += map(_list_probabilities, model.output.predict_proba(scores).T)
+    if interval is not None:
+        columns += list_intervals(model, scores, interval)
     return columns
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
+from newron.estimators.conformal import SetMixin
 from newron.estimators.labels import check_missing, list_classes, name_classes, number_labels
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
@@ -29,7 +30,7 @@ from newron.training.recipe import get_recipe
 __all__ = ["NewronClassifier"]
 
 
-class NewronClassifier(ClassifierMixin, NewronEstimator):  # type: ignore[misc]
+class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     """A network of generalized neurons that predicts classes.
 
     Parameters

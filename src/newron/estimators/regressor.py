@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
+from newron.estimators.conformal import IntervalMixin
 from newron.model.arithmetic import Floats
 from newron.model.output import Targets
 from newron.objectives import Objective, Quantile, Squared, choose_objective, read_objective
@@ -22,7 +23,7 @@ _LARGEST_TARGET = 1e90
 _LARGEST_OFFSET = 100.0
 
 
-class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
+class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: ignore[misc]
     """A network of generalized neurons that predicts one or more numbers.
 
     Trained on the squared error, or on another ``objective``.
@@ -248,6 +249,10 @@ class NewronRegressor(RegressorMixin, NewronEstimator):  # type: ignore[misc]
         if self._read_objective(targets).n_scores != n_targets:
             raise InputError(f"expected {n_targets} targets, as in fit, got {targets.shape[1]}")
         return rows, targets, weight, None
+
+    def _absorb(self, targets: Floats, weight: Floats | None, offset: ArrayLike) -> Floats:
+        """Return the targets that a fit with this offset keeps."""
+        return _absorb_offset(self._read_objective(targets), targets, weight, offset)[0]
 
     def predict(self, X: ArrayLike, *, offset: ArrayLike | None = None) -> Floats:
         """Return the predicted targets.

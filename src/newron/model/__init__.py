@@ -3,6 +3,7 @@
 Needs NumPy alone. Nothing here trains.
 """
 
+from newron.model.conformal import Conformal
 from newron.model.file import load
 from newron.model.measurement import Measurement
 from newron.model.model import Model
@@ -18,6 +19,7 @@ from newron.model.schema import Column, RankScale, Schema
 __all__ = [
     "Classes",
     "Column",
+    "Conformal",
     "Layer",
     "Measurement",
     "Model",

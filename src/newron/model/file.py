@@ -20,6 +20,7 @@ from newron._version import __version__
 from newron.errors import DefinitionError, ModelError, ModelFileError
 from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
 from newron.model.arithmetic import Floats
+from newron.model.conformal import read_conformal
 from newron.model.measurement import read_measurement
 from newron.model.model import Model
 from newron.model.network import Layer
@@ -72,6 +73,7 @@ def to_dict(model: Model) -> Json:
         "layers": layers,
         "output": _output_to_dict(model.output),
         **({"measured": [one.to_dict() for one in model.measured]} if model.measured else {}),
+        **({} if model.conformal is None else {"conformal": model.conformal.to_dict()}),
     }
 
 
@@ -163,7 +165,8 @@ def _output_to_dict(output: Output) -> Json:
 def to_text(model: Model) -> str:
     """Return the content of a model's file without its maker and what was measured."""
     document = to_dict(model)
-    document.pop("measured", None)
+    for key in ("measured", "conformal"):
+        document.pop(key, None)
     return _pretty(document, "") + "\n"
 
 
@@ -277,7 +280,9 @@ def from_dict(document: Any) -> Model:
         )
     formulas = {"definitions", "aggregations", "activations"}
     needed = {"format", "version", "inputs", "layers", "output"}
-    check_keys(document, needed | formulas | {"made by", "measured"}, needed, "the model")
+    check_keys(
+        document, needed | formulas | {"made by", "measured", "conformal"}, needed, "the model"
+    )
     own = _Definitions(
         _read_formulas(document, "definitions", processing_names(), Processing.from_dict),
         _read_formulas(document, "aggregations", AGGREGATIONS, Aggregation.from_dict),
@@ -293,7 +298,9 @@ def from_dict(document: Any) -> Model:
             signals["neuron", f"{number}.{j + 1}"] = len(signals)
         layers.append(layer)
     measured = read_list(document.get("measured", []), "measured")
-    return Model(schema, layers, _output_from(document["output"]), map(read_measurement, measured))
+    conformal = read_conformal(document["conformal"]) if "conformal" in document else None
+    output = _output_from(document["output"])
+    return Model(schema, layers, output, map(read_measurement, measured), conformal)
 
 
 @dataclass(frozen=True)

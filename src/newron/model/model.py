@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
+from newron.model.calibrated import Calibrated
+from newron.model.conformal import Conformal
 from newron.model.description import describe, summarize
 from newron.model.measurement import Measurement
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
@@ -29,7 +31,7 @@ _BLOCK = 16384
 _MAX_MEASURED = 20
 
 
-class Model(Readable):
+class Model(Readable, Calibrated):
     """A network that can be read, saved and asked; it never changes.
 
     A model needs NumPy alone. Where the compiled core is installed it is used
@@ -45,6 +47,8 @@ class Model(Readable):
         What the scores mean.
     measured : iterable of Measurement
         How good it was on rows that it was not trained on, the newest last.
+    conformal : Conformal, optional
+        What intervals and sets are made of, see :meth:`calibrate`.
 
     Examples
     --------
@@ -65,6 +69,8 @@ class Model(Readable):
     """What the scores mean."""
     measured: tuple[Measurement, ...]
     """How good it was on rows that it was not trained on, the newest last."""
+    conformal: Conformal | None
+    """What intervals and sets are made of."""
 
     def __init__(
         self,
@@ -72,12 +78,15 @@ class Model(Readable):
         layers: Iterable[Layer],
         output: Output,
         measured: Iterable[Measurement] = (),
+        conformal: Conformal | None = None,
     ) -> None:
         # Past __setattr__, which refuses.
         parts = {"schema": schema, "layers": tuple(layers), "output": output}
-        self.__dict__.update(parts, measured=tuple(measured))
+        self.__dict__.update(parts, measured=tuple(measured), conformal=conformal)
         self._check()
         self._check_measured()
+        if conformal is not None:
+            conformal.check(output)
 
     def _check(self) -> None:
         if not self.layers:
@@ -350,7 +359,8 @@ class Model(Readable):
         >>> model.attach(found).measured[-1].describe()
         'Accuracy on new rows 66.7 %, 95 % interval 20.8 to 93.9'
         """
-        return Model(self.schema, self.layers, self.output, (*self.measured, measurement))
+        measured = (*self.measured, measurement)
+        return Model(self.schema, self.layers, self.output, measured, self.conformal)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data: the content of its file.
@@ -447,5 +457,5 @@ class Model(Readable):
 
         made = from_dict(state["model"])
         self.__init__(  # type: ignore[misc]
-            made.schema, made.layers, made.output, made.measured
+            made.schema, made.layers, made.output, made.measured, made.conformal
         )

@@ -15,7 +15,7 @@ from newron.model.file import VERSION
 from newron.model.measurement import MODEL, describe_score
 from newron.model.schema import Column
 from newron.report.facts import Facts
-from newron.report.numbers import count, integer, name_class
+from newron.report.numbers import count, integer, name_class, percent
 from newron.report.quality_section import describe_seen
 
 __all__ = ["write_card"]
@@ -36,6 +36,7 @@ def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "What it is for", _write_text(facts.labels.purpose)
     yield "Network", _describe_network(facts)
     yield "Measured on new rows", _describe_measured(facts)
+    yield "Intervals of predictions", _describe_intervals(facts)
     yield "Trained on", "" if origin.n_rows is None else count(origin.n_rows, "row")
     yield "Fingerprint of the training rows (SHA-256)", _write_code(origin.fingerprint)
     yield "Recipe", _describe_recipe(origin.recipe, origin.settings)
@@ -61,6 +62,16 @@ def _describe_measured(facts: Facts) -> Markup:
     if found.fingerprint:
         parts.append(join("Fingerprint of the table (SHA-256): ", _write_code(found.fingerprint)))
     return Markup(" ").join(parts)
+
+
+def _describe_intervals(facts: Facts) -> str:
+    found = facts.conformal
+    if found is None:
+        return ""
+    rows = count(round(found.n_rows), "row")
+    how = f"Calibrated by {found.protocol} on {rows}, whose errors the network did not see."
+    ends = f"For coverages up to {percent(found.coverages[-1])}."
+    return f"{found.describe()}. {how} {ends}"
 
 
 def _write_text(text: str) -> str:

@@ -23,6 +23,7 @@ from newron.figures.diagram_reader import read_diagram
 from newron.figures.figure import Picture, compose
 from newron.figures.joining import join_inputs
 from newron.model.arithmetic import Floats
+from newron.model.conformal import Conformal
 from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.output import Classes
@@ -63,6 +64,8 @@ class Facts:
         The card, if one was given: then points are told instead of weights.
     measured : Measurement or None
         How good the model was on new rows: the newest that its file has.
+    conformal : Conformal or None
+        What intervals of predictions, or sets of classes, are made of.
     seen : int or None
         How many of the rows are rows of training; None if that is not known.
     rows : array of shape (rows, columns)
@@ -96,6 +99,7 @@ class Facts:
     labels: Labels
     origin: Origin
     measured: Measurement | None
+    conformal: Conformal | None
     seen: int | None
     rows: Floats
     truth: NDArray[Any] | None
@@ -191,6 +195,7 @@ def gather(
         labels=labels,
         origin=Origin() if origin is None else origin,
         measured=given.measured[-1] if given.measured else None,
+        conformal=given.conformal,
         seen=_count_seen(given, rows, truth) if seen is None else seen,
         rows=rows,
         truth=truth,

@@ -92,8 +92,13 @@ def write_result(facts: Facts) -> Markup:
     return join(
         html("p", _describe_data(facts), class_="eyebrow"),
         html("h1", bdi(make_title(facts))),
-        html("div", html("div", lede, text, stats), figure, class_="two"),
+        html("div", html("div", lede, text, stats, _write_intervals(facts)), figure, class_="two"),
     )
+
+
+def _write_intervals(facts: Facts) -> Markup:
+    """Return how far the truth of new rows lies from predictions, where that is known."""
+    return Markup("") if facts.conformal is None else html("p", f"{facts.conformal.describe()}.")
 
 
 def _write_head(facts: Facts) -> tuple[Markup, Markup, Markup]:
