@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -111,6 +112,14 @@ def test_more_work_than_allowed_is_refused():
     model = make_score(50, [1.0] * 50, 26.0)
     text = extract(model).to_text(notes=False)
     assert not accepts(text, model, "states", max_work=100)
+
+
+def test_no_more_states_are_kept_than_memory_has_room_for(monkeypatch):
+    model = make_score(12, [2.0**k for k in range(12)], 2047.5)
+    text = extract(model, form="points").to_text(notes=False)
+    assert accepts(text, model, "states")
+    monkeypatch.setattr(import_module("newron.checker.check"), "_MAX_STATES", 10)
+    assert not accepts(text, model, "states")
 
 
 def test_sums_may_differ_by_a_positive_factor_alone():

@@ -63,6 +63,7 @@ class Wishes:
     """What kind of networks are drawn."""
 
     most_columns: int = 4
+    least_columns: int = 1
     depth: int | None = None  # layers; drawn from 1 to 3 by default
     odd: float = 0.3  # how often names and labels are odd
     kinds: tuple[str, ...] = ("real", "real", "whole", "category")
@@ -72,6 +73,10 @@ class Wishes:
     outputs: tuple[str, ...] = ("binary", "binary", "many", "amounts")
     places: tuple[float, ...] = PLACES  # thresholds of real numbers
     rounded: bool = False  # whether weights may have sums that float64 rounds
+    gaps: float = 0.3  # how many columns have missing values
+    required: float = 0.0  # how many of the others are never missing
+    classes: int | None = None  # how many there are of "many"
+    card: bool = False  # whole points, which weigh something else than 1 in log-odds
 
 
 @cache
@@ -91,7 +96,7 @@ def make_model(seed: int, wishes: Wishes = Wishes()) -> Model:
 
 
 def _draw_model(rng, wishes):
-    n = int(rng.integers(1, wishes.most_columns + 1))
+    n = int(rng.integers(wishes.least_columns, wishes.most_columns + 1))
     schema = Schema(tuple(_make_columns(rng, n, wishes)))
     output = _make_output(rng, wishes)
     depth = wishes.depth or int(rng.integers(1, 4))
@@ -103,7 +108,7 @@ def _draw_model(rng, wishes):
         out = evaluate(schema, tuple(layers), signals[:, :n])
         signals = np.concatenate([signals, out], axis=1)
     if rng.random() < 0.8:
-        layers[-1] = _centre(rng, layers[-1], out)
+        layers[-1] = _centre(rng, layers[-1], out, whole=wishes.card)
     return Model(schema, layers, output)
 
 
@@ -118,36 +123,47 @@ def _draw_rows(rng, schema, n=200):
     return np.stack(columns, axis=1)
 
 
-def _centre(rng, layer, scores):
+def _centre(rng, layer, scores, *, whole=False):
     """Put the centre of each score on one that occurs, or between two."""
     middle = [rng.choice(np.unique(scores[:, j])) for j in range(layer.n_neurons)]
-    return layer.replace(centre=np.round(middle + rng.choice([0.0, 0.0, 0.5, -0.25]), 4))
+    beside = 0.0 if whole else rng.choice([0.0, 0.0, 0.5, -0.25])
+    return layer.replace(centre=np.round(np.array(middle) + beside, 4))
 
 
 def _make_columns(rng, n, wishes):
     odd = rng.random() < wishes.odd
-    names = rng.choice(ODD_NAMES if odd else NAMES, n, replace=False).tolist()
+    choices = ODD_NAMES if odd else NAMES
+    if n > len(choices):
+        choices = [f"x{i}" for i in range(1, n + 1)]
+    names = rng.choice(choices, n, replace=False).tolist()
     for name in names:
-        gaps = bool(rng.random() < 0.3)
+        gaps = bool(rng.random() < wishes.gaps)
+        never = not gaps and wishes.required > 0.0 and bool(rng.random() < wishes.required)
         kind = rng.choice(wishes.kinds)
         unit = str(rng.choice(UNITS)) if rng.random() < 0.3 else None
         if kind == "real":
-            yield Column(name, -2.0, 2.0, gaps=gaps, unit=unit)
+            yield Column(name, -2.0, 2.0, gaps=gaps, unit=unit, required=never)
         elif kind == "whole":
             n_values = int(rng.integers(1, 6))
             values = (np.arange(n_values) * rng.choice([1.0, 1.0, 10.0]) - 1.0).tolist()
-            yield Column(name, min(values), max(values), tuple(values), gaps=gaps, unit=unit)
+            yield Column(
+                name, min(values), max(values), tuple(values), gaps=gaps, unit=unit, required=never
+            )
         else:
             labels = LABELS[: rng.integers(1, 6)]
             if rng.random() < wishes.odd:
                 labels = ODD_LABELS[rng.integers(len(ODD_LABELS))]
-            yield Column(name, 0.0, len(labels) - 1.0, categories=labels, gaps=gaps)
+            ends = 0.0, len(labels) - 1.0
+            yield Column(name, *ends, categories=labels, gaps=gaps, required=never)
 
 
 def _make_output(rng, wishes):
     kind = rng.choice(wishes.outputs)
     if kind == "binary":
-        return Classes(CLASSES[rng.integers(len(CLASSES))])
+        labels = CLASSES[rng.integers(len(CLASSES))]
+        return Classes(labels, unit=0.25, offset=0.125) if wishes.card else Classes(labels)
+    if kind == "many" and wishes.classes:
+        return Classes(tuple(range(wishes.classes)))
     if kind == "many":
         return Classes(MANY_CLASSES[rng.integers(len(MANY_CLASSES))])
     return Targets(("y", "blood sugar")[: rng.integers(1, 3)])
@@ -218,7 +234,7 @@ def _draw_weights(rng, n, aggregation, wishes):
         choices = {1: ROUNDED, 2: FAR, 3: DECIMALS}
         return rng.normal(size=n) if kind == 0 else rng.choice(choices[int(kind)], n)
     # Products of decimals are rounded: these get whole numbers.
-    kind = 2 if aggregation == "product" else rng.integers(5)
+    kind = 2 if aggregation == "product" or wishes.card else rng.integers(5)
     if kind == 0:
         return np.ones(n) * rng.choice([1.0, 0.1, -2.0])
     if kind == 1:

@@ -8,12 +8,14 @@ import pytest
 from newron.checker import CertificateError, check
 from newron.errors import ModelError
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
-from newron.rules import extract, prove
+from newron.rules import Proof, extract, prove
+from newron.rules.circuit import measure_rounding
 from newron.rules.ruleset import RuleSet
 
 from .networks import Wishes, make_layer, make_model, make_rows, make_score, make_table
 
 ROUNDED = Wishes(rounded=True)
+YES = Proof(True, "enumeration", 1, 0.0)
 
 
 def make_means() -> Model:
@@ -94,6 +96,27 @@ def test_rounded_targets_are_proved_in_exact_arithmetic(aggregation):
             check(text, model.to_dict(), {**found.certificate, "within": found.within / 100})
     with pytest.raises(CertificateError):
         check(text, model.to_dict(), {**found.certificate, "within": float("inf")})
+
+
+def test_a_change_smaller_than_the_network_s_rounding_is_refuted_in_exact_arithmetic():
+    model = make_score(3, [1e16, 1.0, 1.0], 1e16)
+    model = Model(model.schema, model.layers, Targets(("y",)))
+    text = extract(model).to_text(notes=False)
+    changed = text.replace("+1  x2", "+1.5  x2")
+    assert changed != text
+    found = prove(changed, model)
+    assert found.equal is False
+    assert found.predicted[0] != found.predicted[1]
+    assert abs(found.predicted[0] - found.predicted[1]) < measure_rounding(model.layers[-1])
+
+
+def test_the_rules_of_a_network_that_rounds_take_no_more_than_their_seconds(monkeypatch):
+    """Candidates are compared with the network within the time that is given for rules."""
+    given = []
+    monkeypatch.setattr(RuleSet, "prove", lambda self, seconds=60.0: given.append(seconds) or YES)
+    extract(make_model(10, ROUNDED), seconds=1.0)
+    assert given
+    assert sum(given) <= 1.0
 
 
 def test_an_operator_is_never_part_of_a_name():

@@ -48,6 +48,7 @@ TARGET = ("target",)
 FORMAT, VERSION = "newron certificate", 1
 MAX_WORK = 20_000_000
 _MAX_JOINT = 50_000  # combinations of cells whose sums are compared one by one
+_MAX_STATES = 500_000  # that are kept at once: some 200 MB
 _MAX_WHOLE = 2**50
 
 
@@ -741,6 +742,8 @@ class _States:
                         if 2 * new[k] < self.decided:
                             new[k] = settled(new[k] + more)
                     after.add(tuple(new))
+                if len(after) > _MAX_STATES:
+                    raise CertificateError("network and rules have too many states")
             states = after
         return {
             tuple(x - self.decided if 2 * x > self.decided else x for x in state)

@@ -92,7 +92,7 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
     if model.output.in_points:  # whole points are the model: no others stand for them
         found = [c for c in found if c.body is points or isinstance(c.body, DecisionList)]
     if not circuit.exact:
-        found = _drop_refuted(model, circuit, found)
+        found = _drop_refuted(model, circuit, found, seconds)
     if form == "rules":
         found = [c for c in found if isinstance(c.body, DecisionList)]
         if not found:
@@ -112,9 +112,12 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
     return min(made, key=lambda one: _measure_taste(*one))[0]
 
 
-def _drop_refuted(model: Model, circuit: Circuit, found: list[Candidate]) -> list[Candidate]:
+def _drop_refuted(
+    model: Model, circuit: Circuit, found: list[Candidate], seconds: float
+) -> list[Candidate]:
     """Keep what equals a network that rounds its sums, as far as that can be found out."""
-    equal = [RuleSet(model, circuit.axes, c.body, c.form).proof.equal for c in found]
+    each = seconds / len(found)
+    equal = [RuleSet(model, circuit.axes, c.body, c.form).prove(each).equal for c in found]
     kept = [c for c, shown in zip(found, equal, strict=True) if shown is not False]
     if not kept:
         raise ModelError(

@@ -393,10 +393,21 @@ class _Prover:
             said = choose_classes(self.body, self.output, rows)
             return np.asarray(_FAR * (self.output.choose(scores) != said), np.int8)
         assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
-        sums = predict_sums(self.body, rows)
-        rounding = 0.0 if self.circuit.exact else measure_rounding(self.model.layers[-1])
-        far = (sums != scores) + np.asarray(np.abs(sums - scores) > rounding, np.int8)
-        return np.asarray(far.max(axis=1), np.int8)
+        differ = (predict_sums(self.body, rows) != scores).any(axis=1)
+        if self.circuit.exact:
+            return np.asarray(_FAR * differ, np.int8)
+        out = np.asarray(differ, np.int8)
+        out[differ] += self._differ_exactly(cells[differ])
+        return out
+
+    def _differ_exactly(self, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return where the sums of points and network differ, whatever float64 makes of them."""
+        assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
+        rows = CellRows(self.axes, cells)
+        a, shared_a = sum_points(self.circuit.terms, self.circuit.constants, rows)
+        b, shared_b = sum_points(self.body.terms, self.body.constants, rows)
+        differ = a.astype(object) * shared_b != b.astype(object) * shared_a
+        return np.asarray(differ.any(axis=1), np.bool_)
 
     def _describe_timeout(self) -> str:
         return f"the check did not finish with the work of {self.budget.seconds:g} s"
