@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -170,17 +171,28 @@ class PyNetwork {
   std::unique_ptr<newron::Network> network_;
 };
 
+// Loss of one's own: value, slope and curvature for the score and the target of an output.
+using LossCode = std::tuple<In<int, 2>, In<double, 1>, int>;
+
 newron::Objective make_objective(newron::Loss loss, float parameter, float factor,
-                                 const std::vector<float>& levels) {
+                                 const std::vector<float>& levels,
+                                 const std::vector<LossCode>& codes, bool two_classes) {
   require(levels.size() <= newron::kMaxLevels, "more than 16 levels");
   newron::Objective out = loss;
   out.parameter = parameter;
   out.factor = factor;
   std::copy(levels.begin(), levels.end(), out.levels);
+  for (const auto& [lines, constants, n_registers] : codes) {
+    out.codes.push_back(to_code(lines, constants, 2, 3, n_registers, 0.0));
+  }
+  out.two_classes = two_classes;
   return out;
 }
 
 void check_levels(const newron::Objective& loss, int n_outputs) {
+  const bool own = loss == newron::Loss::formula;
+  require(!own || loss.codes.size() == static_cast<std::size_t>(n_outputs),
+          "a loss of one's own needs a code for each output");
   require(loss != newron::Loss::quantile || n_outputs <= newron::kMaxLevels, "more than 16 levels");
 }
 
@@ -645,10 +657,12 @@ NB_MODULE(_core, m) {
       .value("squared", newron::Loss::squared)
       .value("tweedie", newron::Loss::tweedie)
       .value("huber", newron::Loss::huber)
-      .value("quantile", newron::Loss::quantile);
+      .value("quantile", newron::Loss::quantile)
+      .value("formula", newron::Loss::formula);
   nb::class_<newron::Objective>(m, "Objective")
       .def(nb::new_(&make_objective), "loss"_a, "parameter"_a = 0.0f, "factor"_a = 1.0f,
-           "levels"_a = std::vector<float>{})
+           "levels"_a = std::vector<float>{}, "codes"_a = std::vector<LossCode>{},
+           "two_classes"_a = false)
       .def_ro("loss", &newron::Objective::loss);
   nb::implicitly_convertible<newron::Loss, newron::Objective>();
   nb::enum_<newron::Schedule>(m, "Schedule")

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "exact_machine.h"
+
 namespace newron {
 
 namespace {
@@ -44,6 +46,20 @@ RowLoss quantile(double level, double width, double y, double z) {
   return {width * ((level - 1.0) * u + soft), 1.0 - level - above, above * (1.0 - above) / width};
 }
 
+// A loss of one's own, into registers; returns where its outputs are.
+const double* run_formula(const CodeView& code, double y, double z, double* registers) {
+  registers[0] = z;
+  registers[1] = y;
+  run_exact(code, 1, registers);
+  return registers + code.first_output();
+}
+
+RowLoss own(const Code& code, double y, double z) {
+  double registers[kMostRegisters];
+  const double* out = run_formula(code.view(), y, z, registers);
+  return {out[0], out[1], out[2]};
+}
+
 }  // namespace
 
 // ---- losses of one row ----
@@ -55,10 +71,19 @@ RowLoss RankTable::output_loss(int row, int k, double z) const {
     const double error = z - *y;
     return {error * error, 2.0 * error, 2.0};
   }
-  RowLoss out = loss == Loss::tweedie ? tweedie(parameter, *y, y[n_outputs], z)
-                : loss == Loss::huber ? huber(parameter, *y, z)
-                                      : quantile(loss.levels[k], parameter, *y, z);
+  RowLoss out = loss == Loss::formula   ? own(loss.codes[at(k)], *y, z)
+                : loss == Loss::tweedie ? tweedie(parameter, *y, y[n_outputs], z)
+                : loss == Loss::huber   ? huber(parameter, *y, z)
+                                        : quantile(loss.levels[k], parameter, *y, z);
   return {factor * out.value, factor * out.slope, factor * out.curve};
+}
+
+double RankTable::output_value(int row, int k, double z) const {
+  if (loss != Loss::formula) return output_loss(row, k, z).value;
+  const float y = targets[at(row) * at(n_outputs) + at(k)];
+  double registers[kMostRegisters];
+  return static_cast<double>(loss.factor) *
+         *run_formula(loss.codes[at(k)].view_first(), y, z, registers);
 }
 
 double RankTable::row_loss(int row, const double* z) const {
@@ -69,7 +94,7 @@ double RankTable::row_loss(int row, const double* z) const {
   }
   if (loss.by_output()) {
     double sum = 0.0;
-    for (int k = 0; k < n_outputs; ++k) sum += output_loss(row, k, z[k]).value;
+    for (int k = 0; k < n_outputs; ++k) sum += output_value(row, k, z[k]);
     return weight * sum / n_outputs;
   }
   const double top = *std::max_element(z, z + n_outputs);
@@ -114,8 +139,8 @@ Condition RankTable::make_condition(int c, int sign, int cut) const {
 }
 
 bool RankTable::row_wrong(int row, const double* z) const {
-  if (loss.by_output()) return false;
-  if (loss == Loss::binary) return (z[0] >= 0.0) != (targets[row] >= 0.5f);
+  if (loss.by_output() && !loss.two_classes) return false;
+  if (n_outputs == 1) return (z[0] >= 0.0) != (targets[row] >= 0.5f);
   return std::max_element(z, z + n_outputs) - z != static_cast<int>(targets[row]);
 }
 

@@ -60,6 +60,7 @@ struct RankTable {
   Condition make_condition(int c, int sign, int cut) const;
   // The weighted loss of a row with these scores, and its derivatives.
   RowLoss output_loss(int row, int output, double score) const;
+  double output_value(int row, int output, double score) const;
   double row_loss(int row, const double* scores) const;
   void row_slopes(int row, const double* scores, double* slope, double* curve) const;
   bool row_wrong(int row, const double* scores) const;

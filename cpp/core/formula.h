@@ -15,6 +15,17 @@ struct Code {
   int n_registers = 0;
   double reach = 0.0;
 
+  // The part of the code that computes the first output alone.
+  CodeView view_first() const {
+    CodeView out = view();
+    for (int k = out.n_lines; k > 0; --k) {
+      if (out.lines[5 * (k - 1) + 1] != out.first_output()) continue;
+      out.n_lines = k;
+      break;
+    }
+    return out;
+  }
+
   CodeView view() const {
     if (n_outputs == 0) return {};
     static constexpr int kNone[5] = {};

@@ -4,9 +4,14 @@
 // outputs, each with a target of its own, in units of the loss of the best constant.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
+#include "formula.h"
+
 namespace newron {
 
-enum class Loss { binary, categorical, squared, tweedie, huber, quantile };
+enum class Loss { binary, categorical, squared, tweedie, huber, quantile, formula };
 
 constexpr int kMaxLevels = 16;
 
@@ -18,6 +23,9 @@ struct Objective {
   float parameter = 0.0f;  // tweedie: the power; huber: where it bends; quantile: its smoothing
   float factor = 1.0f;     // of the loss
   float levels[kMaxLevels] = {};  // quantile: of each output
+  // formula: of each output the value, slope and curvature for a score and a target
+  std::vector<Code> codes = {};
+  bool two_classes = false;  // formula: a score from 0 on is the second class
 
   Objective() = default;
   Objective(Loss kind) : loss(kind) {}  // not explicit: most losses have no parameters
@@ -29,6 +37,11 @@ struct Objective {
   int n_targets(int n_outputs) const {
     if (!by_output()) return 1;
     return loss == Loss::tweedie ? 2 * n_outputs : n_outputs;
+  }
+  int n_registers() const {
+    int most = 0;
+    for (const Code& code : codes) most = std::max(most, code.n_registers);
+    return most;
   }
 };
 

@@ -369,6 +369,40 @@ Floats quantile_part(float level, float width, Floats z, Floats y, Floats& slope
   return width * ((level - 1.0f) * u + most(u, all(0.0f)) + fast_log1p_unit(e));
 }
 
+// The value and the slope of a loss of one's own stay in the registers.
+Outcome formula_loss(const Objective& objective, const float* z, const Room& room, int rows, int n,
+                     int outputs, float scale, bool gradient, float* g) {
+  const float share = objective.factor / static_cast<float>(outputs);
+  const std::size_t stride = static_cast<std::size_t>(room.stride);
+  double sum = 0.0;
+  int wrong = 0;
+  for (int k = 0; k < outputs; ++k) {
+    const CodeView code = objective.codes[static_cast<std::size_t>(k)].view();
+    const std::size_t column = static_cast<std::size_t>(k) * stride;
+    Register r[kMostRegisters];
+    for (int i = 0; i < code.n_registers; ++i) {
+      r[i] = {room.registers + static_cast<std::size_t>(i) * stride, 0};
+    }
+    for (int t = 0; t < rows; t += kWidth) {
+      store(r[0].at + t, load(z + column + t));
+      store(r[1].at + t, load(room.targets + column + t));
+    }
+    for (int i = 0; i < code.n_constants; ++i) {
+      fill_row(r[code.n_inputs + i].at, rows, static_cast<float>(code.constants[i]));
+    }
+    run(code, r, 1, rows);
+    const float *value = r[code.first_output()].at, *slope = r[code.first_output() + 1].at;
+    sum += static_cast<double>(Formula::dot(value, room.weights, rows));
+    for (int t = 0; gradient && t < rows; t += kWidth) {
+      store(g + column + t, scale * share * load(room.weights + t) * load(slope + t));
+    }
+    for (int t = 0; objective.two_classes && t < n; ++t) {
+      wrong += (z[column + t] >= 0.0f) != (room.targets[column + t] >= 0.5f);
+    }
+  }
+  return {sum * share, wrong};
+}
+
 Outcome output_loss(const Objective& objective, const float* z, const Room& room, int rows,
                     int outputs, float scale, bool gradient, float* g) {
   const float share = objective.factor / static_cast<float>(outputs);
@@ -414,6 +448,8 @@ Outcome loss(const NetworkView& net, const Objective& objective, int rows, int n
     case Loss::squared:
       return squared_loss(z, room.targets, room.weights, rows, net.n_outputs, room.stride, scale,
                           gradient, g);
+    case Loss::formula:
+      return formula_loss(objective, z, room, rows, n, net.n_outputs, scale, gradient, g);
     default:
       return output_loss(objective, z, room, rows, net.n_outputs, scale, gradient, g);
   }

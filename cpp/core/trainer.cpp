@@ -145,22 +145,23 @@ Curve Network::add_curve(const Code& code, int kept) {
 
 // ---- Workspace ----
 
-Workspace::Workspace(const NetworkView& net, int n_targets) {
+Workspace::Workspace(const NetworkView& net, const Objective& loss) {
   room_.rows = block_rows(net);
   room_.stride = room_.rows + 16;
   const std::size_t rows = static_cast<std::size_t>(room_.stride);
   const std::size_t signals = static_cast<std::size_t>(net.n_signals);
   const std::size_t widest = static_cast<std::size_t>(net.widest);
-  const std::size_t counts[] = {signals,
-                                signals,
-                                net.n_kept + 1,
-                                widest + 1,
-                                widest + 3,
-                                widest + 1,
-                                static_cast<std::size_t>(n_targets),
-                                1,
-                                static_cast<std::size_t>(net.n_registers) * kGroup,
-                                net.n_constants};
+  const std::size_t counts[] = {
+      signals,
+      signals,
+      net.n_kept + 1,
+      widest + 1,
+      widest + 3,
+      widest + 1,
+      static_cast<std::size_t>(loss.n_targets(net.n_outputs)),
+      1,
+      static_cast<std::size_t>(std::max(net.n_registers * kGroup, loss.n_registers())),
+      net.n_constants};
   std::size_t total = kLanes;
   for (const std::size_t count : counts) total += count * rows;
   memory_.assign(total, 0.0f);
@@ -247,10 +248,10 @@ Evaluation evaluate_with(const NetworkView& net, const Objective& loss, const Ta
   return {sum.loss / table.total_weight, sum.wrong};
 }
 
-std::vector<std::unique_ptr<Workspace>> make_workspaces(const NetworkView& net, int n_targets,
-                                                        int n) {
+std::vector<std::unique_ptr<Workspace>> make_workspaces(const NetworkView& net,
+                                                        const Objective& loss, int n) {
   std::vector<std::unique_ptr<Workspace>> workspaces;
-  for (int i = 0; i < n; ++i) workspaces.push_back(std::make_unique<Workspace>(net, n_targets));
+  for (int i = 0; i < n; ++i) workspaces.push_back(std::make_unique<Workspace>(net, loss));
   return workspaces;
 }
 
@@ -258,13 +259,13 @@ std::vector<std::unique_ptr<Workspace>> make_workspaces(const NetworkView& net, 
 
 Evaluation evaluate(const NetworkView& net, const Objective& loss, const Table& table,
                     const float* params, float blend, Team& team) {
-  auto workspaces = make_workspaces(net, table.n_targets, team.size());
+  auto workspaces = make_workspaces(net, loss, team.size());
   return evaluate_with(net, loss, table, params, blend, team, workspaces);
 }
 
 Evaluation differentiate(const NetworkView& net, const Objective& loss, const Table& table,
                          const float* params, float blend, std::vector<float>& gradient) {
-  Workspace workspace(net, table.n_targets);
+  Workspace workspace(net, loss);
   gradient.assign(net.n_params, 0.0f);
   const double n = table.n_rows;
   const Outcome sum = pass_both(net, loss, table, nullptr, 0, table.n_rows, params, blend,
@@ -297,7 +298,7 @@ void Run::prepare(Team& team) {
   gradients_.assign(static_cast<std::size_t>(cut.parts),
                     std::vector<float>(problem_.net.n_params, 0.0f));
   losses_.assign(static_cast<std::size_t>(cut.parts), 0.0);
-  workspaces_ = make_workspaces(problem_.net, problem_.train.n_targets, team.size());
+  workspaces_ = make_workspaces(problem_.net, problem_.settings.loss, team.size());
   order_ = count_up(problem_.train.n_rows);  // last: it marks that all of this is there
   if (problem_.settings.measure_start && problem_.settings.monitor != Monitor::epoch) {
     measure(team);

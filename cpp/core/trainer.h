@@ -68,7 +68,7 @@ struct Settings {
 // What a block pass needs besides the network; one for each thread.
 class Workspace {
  public:
-  Workspace(const NetworkView& net, int n_targets);
+  Workspace(const NetworkView& net, const Objective& loss);
   Room& room() { return room_; }
 
  private:

@@ -196,6 +196,19 @@ void check_growth(const RankTable& table) {
   EXPECT(ends[0] == ends[1]);
 }
 
+// Inputs score and target, the constant 2, outputs e * e, 2 e and 2, and one register for e.
+Code make_squared_loss() {
+  const auto line = [](Operation operation, int to, int a, int b) {
+    return std::vector<int>{static_cast<int>(operation), to, a, b, 0};
+  };
+  std::vector<int> lines;
+  for (const auto& each : {line(Operation::subtract, 6, 0, 1), line(Operation::multiply, 3, 6, 6),
+                           line(Operation::multiply, 4, 2, 6), line(Operation::copy, 5, 2, 0)}) {
+    lines.insert(lines.end(), each.begin(), each.end());
+  }
+  return {lines, {2.0}, 2, 3, 7, 0.0};
+}
+
 void test_growing_lowers_the_objective_in_any_number_of_threads() {
   const int rows = 9000, columns = 4, bins = 6;
   Random random(11);
@@ -208,8 +221,10 @@ void test_growing_lowers_the_objective_in_any_number_of_threads() {
   huber.parameter = 0.5f;
   quantile.parameter = 0.1f;
   for (float& level : quantile.levels) level = 0.3f;
+  Objective formula = Loss::formula;
+  for (int k = 0; k < 3; ++k) formula.codes.push_back(make_squared_loss());
   for (const Objective& loss : {Objective(Loss::binary), Objective(Loss::categorical),
-                                Objective(Loss::squared), tweedie, huber, quantile}) {
+                                Objective(Loss::squared), tweedie, huber, quantile, formula}) {
     const int outputs = loss == Loss::binary ? 1 : 3;
     std::vector<float> targets;
     for (int i = 0; i < rows; ++i) {

@@ -22,9 +22,29 @@ class Loss(enum.Enum):
 
     quantile = 5
 
+    formula = 6
+
 class Objective:
     def __init__(
-        self, loss: Loss, parameter: float = 0.0, factor: float = 1.0, levels: Sequence[float] = []
+        self,
+        loss: Loss,
+        parameter: float = 0.0,
+        factor: float = 1.0,
+        levels: Sequence[float] = [],
+        codes: Sequence[
+            tuple[
+                Annotated[
+                    NDArray[numpy.int32],
+                    dict(shape=(None, None), order="C", device="cpu", writable=False),
+                ],
+                Annotated[
+                    NDArray[numpy.float64],
+                    dict(shape=(None,), order="C", device="cpu", writable=False),
+                ],
+                int,
+            ]
+        ] = [],
+        two_classes: bool = False,
     ) -> None: ...
     @property
     def loss(self) -> Loss: ...

@@ -22,7 +22,8 @@ from builders.tables import make_table, write_csv
 from fuzz.mutations import mutate_bytes, mutate_json, mutate_words
 from model.networks import make_model, with_ranks
 from neurons.formulas import draw_model
-from newron.model import Model
+from newron.model import Model, Targets
+from newron.neurons.builtin import LOSSES
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -86,15 +87,22 @@ class Definitions(ModelFiles):
 
     def make_seeds(self) -> list[bytes]:
         models = [draw_model(random.Random(seed)) for seed in range(8)]
+        for loss in (LOSSES["huber"], LOSSES["tweedie"]):
+            output = Targets(models[0].output.names, loss.link, loss.text, loss)
+            models.append(Model(models[0].schema, models[0].layers, output))
         with tempfile.TemporaryDirectory() as folder:
             return [_save(model, Path(folder) / "m.json") for model in models]
 
     def mutate(self, data: bytes, rng: random.Random) -> bytes:
         document = json.loads(data)
-        kind = rng.choice(sorted({"definitions", "aggregations", "activations"} & document.keys()))
-        damaged = mutate_json(json.dumps(document[kind]).encode(), rng)
+        own = "loss" in document["output"]
+        part = document["output"] if own else document
+        kind = rng.choice(
+            sorted({"definitions", "aggregations", "activations", "loss"} & part.keys())
+        )
+        damaged = mutate_json(json.dumps(part[kind]).encode(), rng)
         try:
-            document[kind] = json.loads(damaged)
+            part[kind] = json.loads(damaged)
         except ValueError:
             return mutate_bytes(data, rng)
         return json.dumps(document).encode()

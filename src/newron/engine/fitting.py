@@ -156,6 +156,7 @@ def fit_rows(
         table, y, count, gaps = bin_blocks(raw, columns, weights, options.n_threads)
         objective = choose_objective(output)
         scale = _learn_scale(objective, table, y)
+        objective = objective.settle(scale)
         targets = table.rows.make_one(partial(_encode, objective, scale), y)
         likelihoods = _make_likelihoods(objective, table, targets, count)
         parts = tuple(_fit_part(table, likelihood, options) for likelihood in likelihoods)

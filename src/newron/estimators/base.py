@@ -28,6 +28,7 @@ from newron.model.model import Model
 from newron.model.output import Output
 from newron.model.processing import Processing
 from newron.model.readable import Readable
+from newron.neurons import Loss
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 from newron.objectives import Objective
@@ -56,7 +57,7 @@ class NewronEstimator(Readable, TableReader):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "processing": [str, Processing, "array-like"],
-        "objective": [str, Objective],
+        "objective": [str, Objective, Loss],
         "n_factors": [Interval(Integral, 1, None, closed="left")],
         "functions_per_input": [Interval(Integral, 1, None, closed="left")],
         "hidden_layer_sizes": [
@@ -95,7 +96,7 @@ class NewronEstimator(Readable, TableReader):
         self,
         processing: str | Processing | tuple[str | Processing, ...] = "heaviside",
         *,
-        objective: str | Objective = "auto",
+        objective: str | Objective | Loss = "auto",
         n_factors: int = 2,
         functions_per_input: int = 1,
         hidden_layer_sizes: tuple[int, ...] | int | str = (4,),

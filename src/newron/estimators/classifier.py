@@ -22,6 +22,7 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import Processing
+from newron.neurons import Loss
 from newron.objectives import Objective
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
@@ -40,7 +41,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         one of "heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu", "gaussian",
         "cosine", "hinge" or "softplus"; or one for each layer, the output layer last. "smooth", for
         all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
-    objective : {"auto", "log_loss"}, default "auto"
+    objective : {"auto", "log_loss"} or Loss, default "auto"
         Classes are trained on the log loss; see :class:`NewronRegressor` for others.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
@@ -153,7 +154,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         self,
         processing: str | Processing | tuple[str | Processing, ...] = "heaviside",
         *,
-        objective: str | Objective = "auto",
+        objective: str | Objective | Loss = "auto",
         n_factors: int = 2,
         functions_per_input: int = 1,
         hidden_layer_sizes: tuple[int, ...] | int | str = (4,),
@@ -249,9 +250,10 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         return self._fit_labels(rows, labels, classes, weight)
 
     def _check_objective(self) -> None:
-        if self.objective not in ("auto", "log_loss"):
+        if not isinstance(self.objective, Loss) and self.objective not in ("auto", "log_loss"):
             raise InputError(
-                f'objective: expected "auto" or "log_loss" for classes, got {self.objective!r}'
+                'objective: expected "auto", "log_loss" or a loss of your own for classes, got '
+                f"{self.objective!r}"
             )
 
     @classmethod
@@ -358,7 +360,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         *,
         one_pass: bool = False,
     ) -> Self:
-        output = name_classes(classes)
+        output = name_classes(classes, self.objective)
         numbers = number_labels(labels, classes)
         class_weight = self._weigh_classes(numbers, classes, weight)
         y = numbers[:, None].astype(np.float64)

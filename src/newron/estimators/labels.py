@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError, ModelError
 from newron.model.output import Classes
+from newron.neurons import Loss
 from newron.tables.cells import is_missing
 from newron.tables.table import Target
 
@@ -28,12 +30,16 @@ def number_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int
     return np.asarray(order[np.searchsorted(classes, labels, sorter=order)])
 
 
-def name_classes(classes: NDArray[Any]) -> Classes:
-    """Return classes as the output of a model."""
+def name_classes(classes: NDArray[Any], objective: object = None) -> Classes:
+    """Return classes as the output of a model, with a loss of one's own if there is one."""
     try:
-        return Classes(tuple(classes.tolist()))
+        output = Classes(tuple(classes.tolist()))
     except ModelError as error:
         raise InputError(f"y: {error}; turn them into text") from None
+    try:
+        return replace(output, loss=objective) if isinstance(objective, Loss) else output
+    except ModelError as error:
+        raise InputError(str(error)) from None
 
 
 def check_missing(labels: Any) -> None:

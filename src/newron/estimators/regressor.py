@@ -14,7 +14,15 @@ from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import IntervalMixin
 from newron.model.arithmetic import Floats
 from newron.model.output import Targets
-from newron.objectives import Objective, Quantile, Squared, choose_objective, read_objective
+from newron.neurons import Loss
+from newron.objectives import (
+    Formula,
+    Objective,
+    Quantile,
+    Squared,
+    choose_objective,
+    read_objective,
+)
 from newron.training.training_set import Counts, count_rows
 
 __all__ = ["NewronRegressor"]
@@ -35,12 +43,13 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         one of "heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu", "gaussian",
         "cosine", "hinge" or "softplus"; or one for each layer, the output layer last. "smooth", for
         all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
-    objective : str or Objective, default "auto"
+    objective : str, Objective or Loss, default "auto"
         What is predicted, and by which loss: "squared" (the mean, which "auto" stands for),
         "absolute" (the median), "huber" (a mean that outliers do not rule), "quantile:0.9"
         (a quantile, or several as "quantile:0.1,0.5,0.9", which never cross), and with a log
         link, so that predictions stay positive, "poisson" (counts and rates), "gamma"
-        (amounts above 0) and "tweedie:1.5" (amounts with zeros). See docs/tasks.md.
+        (amounts above 0) and "tweedie:1.5" (amounts with zeros). See docs/tasks.md. Or a loss
+        of your own (:func:`newron.neurons.objective`).
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
@@ -213,11 +222,8 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         return self
 
     def _read_objective(self, targets: Floats) -> Objective:
-        chosen = (
-            "squared"
-            if isinstance(self.objective, str) and self.objective == "auto"
-            else (self.objective)
-        )
+        automatic = isinstance(self.objective, str) and self.objective == "auto"
+        chosen = "squared" if automatic else self.objective
         objective = read_objective(chosen, targets.shape[1])
         objective.check_targets(targets)
         return objective
@@ -319,7 +325,9 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         tags = super().__sklearn_tags__()
         name = self.objective if isinstance(self.objective, str) else self.objective.name
         tags.target_tags.multi_output = "," not in name  # several levels are of one target
-        tags.target_tags.positive_only = name.partition(":")[0] in ("poisson", "gamma", "tweedie")
+        positive = name.partition(":")[0] in ("poisson", "gamma", "tweedie")
+        own = isinstance(self.objective, Loss) and self.objective.targets[0] >= 0.0
+        tags.target_tags.positive_only = positive or own
         return tags
 
 
@@ -334,7 +342,8 @@ def _make_output(objective: Objective, name: str, flat: bool) -> Targets:
         names = tuple(f"{name} at {level:g}" for level in objective.levels)
         return Targets(names, "sorted", objective.text)
     names = (name,) if flat else tuple(f"{name}{k + 1}" for k in range(objective.n_scores))
-    return Targets(names, objective.link_name, objective.text)
+    own = objective.definition if isinstance(objective, Formula) else None
+    return Targets(names, objective.link_name, objective.text, own)
 
 
 def _read_offset(offset: ArrayLike, n_rows: int) -> Floats:
@@ -365,5 +374,6 @@ def _measure_d2(
 ) -> float:
     weights = np.ones(len(targets)) if weight is None else weight
     scale = objective.learn_scale(targets, weights)
+    objective = objective.settle(scale)
     encoded = objective.encode_targets(objective.scale_targets(targets, scale))
     return objective.evaluate(encoded, scale.apply(scores), weights)

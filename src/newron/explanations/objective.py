@@ -97,10 +97,10 @@ def _aim_at_number(model: Model, output: Targets, target: Any) -> SearchObjectiv
         )
     low, high = _read_range(target)
     text = _describe_range(output.names[0], low, high)
-    if output.link == "log":  # scores are logarithms
-        low, high = (math.log(end) if end > 0.0 else -math.inf for end in (low, high))
+    if output.link in ("log", "formula"):  # the scores that predictions stand for
+        low, high = output.find_score(low), output.find_score(high)
         if low == high == -math.inf or not (math.isfinite(low) or math.isfinite(high)):
-            raise InputError(f"target: expected an end above 0, got {target!r}")
+            raise InputError(f"target: expected an end that can be predicted, got {target!r}")
     demands = [(1.0, low), (-1.0, -high)]
     factors, bounds = np.array([one for one in demands if math.isfinite(one[1])]).T
     return SearchObjective(model, text, (Demands(factors[:, None], bounds),), (), low, high)

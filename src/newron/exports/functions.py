@@ -24,12 +24,14 @@ from newron.expressions.tree import (
 )
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.compiled import list_curves
+from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.processing import get_processing
 from newron.neurons.activation import Activation
+from newron.neurons.loss import Loss
 from newron.neurons.processing import Processing
 
-__all__ = ["activate", "finish", "list_definitions", "make_function", "transform"]
+__all__ = ["activate", "finish", "list_definitions", "make_function", "predict", "transform"]
 
 
 def _shift(x: Expression, w: float, b: float) -> Expression:
@@ -112,16 +114,20 @@ _ROLES = {
     "transform": "what the aggregation {} makes of each part",
     "finish": "what the aggregation {} makes of the total",
     "activate": "the activation {}",
+    "apply": "what is predicted, of a score",
 }
 
 
-def list_definitions(layers: Sequence[Layer]) -> dict[str, Definition]:
-    """Return the formulas of a model's layers, by their names in exports."""
+def list_definitions(model: Model) -> dict[str, Definition]:
+    """Return the formulas of a model, by their names in exports."""
+    layers = model.layers
     used = [layer for layer in layers if layer.processing not in _FUNCTIONS]
     functions = [get_processing(layer.processing).with_factors(layer.n_factors) for layer in used]
     made = list(map(_define_processing, functions))
     for layer in layers:
         made += starmap(_define_curve, list_curves(layer.aggregation, layer.activation))
+    if model.output.loss is not None:
+        made.append(_define_curve("apply", model.output.loss.inverse_link))
     return {one.name: one for one in made}
 
 
@@ -133,6 +139,11 @@ def transform(aggregation: AnyAggregation, part: Expression) -> Expression:
 def finish(aggregation: AnyAggregation, total: Expression) -> Expression:
     """Return the aggregate of the total of all parts."""
     return total if isinstance(aggregation, str) else call(f"finish_{aggregation}", total)
+
+
+def predict(loss: Loss, score: Expression) -> Expression:
+    """Return what a score stands for."""
+    return call(f"apply_{loss.inverse_link.name}", score)
 
 
 def activate(activation: AnyActivation, x: Expression) -> Expression:

@@ -15,6 +15,7 @@ from newron.exports.functions import (
     finish,
     list_definitions,
     make_function,
+    predict,
     transform,
 )
 from newron.expressions.definitions import Definition, collect_definitions
@@ -86,7 +87,7 @@ class Program:
     @cached_property
     def own(self) -> dict[str, Definition]:
         """The formulas of the model's own functions, by name."""
-        return list_definitions(self.model.layers)
+        return list_definitions(self.model)
 
     @property
     def definitions(self) -> list[Definition]:
@@ -193,25 +194,26 @@ class _LayerReader:
             key = Key("neuron", self.number, j)
             neurons.append(Step(key, total, self._name_neuron(j, last=last)))
         if last and isinstance(self.model.output, Targets):
-            neurons = self._link(self.model.output.link, neurons, products)
+            neurons = self._link(self.model.output, neurons, products)
         return Stage(functions, tuple(products), tuple(neurons))
 
-    def _link(self, link: str, neurons: list[Step], products: list[Step]) -> list[Step]:
+    def _link(self, output: Targets, neurons: list[Step], products: list[Step]) -> list[Step]:
         """Return the predictions instead of the scores."""
+        link, loss = output.link, output.loss
         if link == "log":
             return [replace(step, expression=call("exp", step.expression)) for step in neurons]
+        if link == "formula" and loss is not None:
+            scores = [self._keep(step.expression, products) for step in neurons]
+            pairs = zip(neurons, scores, strict=True)
+            return [replace(step, expression=predict(loss, score)) for step, score in pairs]
         if link != "sorted":
             return neurons
 
-        def keep(expression: Expression) -> Expression:
-            products.append(Step(Key("product", self.number, len(products)), expression))
-            return Value(products[-1].key)
-
-        values = [keep(step.expression) for step in neurons]
+        values = [self._keep(step.expression, products) for step in neurons]
         for end in range(len(values) - 1, 0, -1):  # the greatest of the first ones moves up
             for i in range(end):
                 low, high = minimum(*values[i : i + 2]), maximum(*values[i : i + 2])
-                values[i : i + 2] = [keep(low), keep(high)]
+                values[i : i + 2] = [self._keep(low, products), self._keep(high, products)]
         pairs = zip(neurons, values, strict=True)
         return [replace(step, expression=value) for step, value in pairs]
 

@@ -83,13 +83,27 @@ class Tape:
         shape = np.broadcast_shapes(*(value.shape for value in known[: len(self.inputs)]))
         return [np.array(np.broadcast_to(known[i], shape)) for i in self.outputs]
 
-    def differentiate(self, *inputs: str, output: int = 0, keep: bool = True) -> Tape:
-        """Return the tape whose outputs are this one's and the derivatives of one of them."""
-        recorder = _Recorder(self.inputs)
+    def differentiate(
+        self, *inputs: str, output: int = 0, keep: bool = True, even: bool = False
+    ) -> Tape:
+        """Return the tape whose outputs are this one's and the derivatives of one of them.
+
+        With ``even`` the derivative at a kink is the mean of both sides, so that where kinks
+        cancel, as in max(x, 0) + log(1 + exp(-|x|)), it is that of the smooth sum.
+        """
+        recorder = _Recorder(self.inputs, even)
         numbers = recorder.copy(self)
         slopes = recorder.pull(numbers[self.outputs[output]], inputs)
         kept = [numbers[i] for i in self.outputs] if keep else []
         return recorder.finish([*kept, *slopes])
+
+    def then(self, results: Sequence[Expression], names: Sequence[str]) -> Tape:
+        """Return the tape of formulas over this one's outputs, given by names, and its inputs."""
+        recorder = _Recorder(self.inputs)
+        numbers = recorder.copy(self)
+        for name, output in zip(names, self.outputs, strict=True):
+            recorder.numbers["input", name] = numbers[output]
+        return recorder.finish([recorder.read(node) for node in results])
 
     @cached_property
     def code(self) -> tuple[NDArray[np.int32], NDArray[np.float64], int]:
@@ -110,8 +124,8 @@ def record(results: Expression | Sequence[Expression], inputs: Iterable[str]) ->
 class _Recorder:
     """Writes lines, each once, without what changes nothing."""
 
-    def __init__(self, inputs: tuple[str, ...]) -> None:
-        self.inputs = inputs
+    def __init__(self, inputs: tuple[str, ...], even: bool = False) -> None:
+        self.inputs, self.even = inputs, even
         self.nodes: list[tuple[str, Any]] = [("input", name) for name in inputs]
         self.numbers: dict[tuple[str, Any], int] = {node: i for i, node in enumerate(self.nodes)}
 
@@ -219,16 +233,27 @@ class _Recorder:
             zero = self.hold(0.0)
             return [(a, self.write("select", c, g, zero)), (b, self.write("select", c, zero, g))]
         if name in ("min", "max"):
-            a, b = arguments
-            first = self.write("<", *((a, b) if name == "min" else (b, a)))
-            zero = self.hold(0.0)
+            return self._list_extreme(name, arguments, g)
+        if len(arguments) == 2:
+            return self._list_binary(number, name, *arguments, g)
+        return [(arguments[0], self._chain(number, name, arguments[0], g))]
+
+    def _list_extreme(self, name: str, arguments: tuple[int, ...], g: int) -> list[tuple[int, int]]:
+        a, b = arguments
+        zero = self.hold(0.0)
+        order = (a, b) if name == "min" else (b, a)
+        if not self.even:
+            first = self.write("<", *order)
             return [
                 (a, self.write("select", first, g, zero)),
                 (b, self.write("select", first, zero, g)),
             ]
-        if len(arguments) == 2:
-            return self._list_binary(number, name, *arguments, g)
-        return [(arguments[0], self._chain(number, name, arguments[0], g))]
+        tie, half = self.write("==", a, b), self.write("*", self.hold(0.5), g)
+        slopes = []
+        for own, sides in ((a, order), (b, order[::-1])):
+            chosen = self.write("select", self.write("<", *sides), g, zero)
+            slopes.append((own, self.write("select", tie, half, chosen)))
+        return slopes
 
     def _list_binary(self, number: int, name: str, a: int, b: int, g: int) -> list[tuple[int, int]]:
         if name == "+":
@@ -248,8 +273,12 @@ class _Recorder:
         if name == "copy":
             return g
         if name == "abs":
-            below = self.write("<", a, self.hold(0.0))
-            return self.write("select", below, self.write("negate", g), g)
+            zero = self.hold(0.0)
+            below = self.write("<", a, zero)
+            above = g
+            if self.even:
+                above = self.write("select", self.write("==", a, zero), zero, g)
+            return self.write("select", below, self.write("negate", g), above)
         if name == "sqrt":
             twice = self.write("*", self.hold(2.0), self.write("max", number, self.hold(1e-12)))
             return self.write("/", g, twice)

@@ -42,6 +42,7 @@ from newron.model.processing import Processing, get_processing, processing_names
 from newron.model.schema import Column, RankScale, Schema
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
+from newron.neurons.loss import Loss
 
 __all__ = ["from_dict", "load", "save", "to_dict", "to_text"]
 
@@ -153,13 +154,19 @@ def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> 
 def _output_to_dict(output: Output) -> Json:
     if isinstance(output, Classes):
         points = {"unit": output.unit, "offset": output.offset} if output.in_points else {}
-        return {"classes": list(output.labels), **points}
-    out: Json = {"targets": list(output.names)}
+        return {"classes": list(output.labels), **points, **_loss_to_dict(output.loss)}
+    out: Json = {"targets": list(output.names)} | _loss_to_dict(output.loss)
+    if output.loss is not None:
+        return out
     if output.objective != "squared":
         out["objective"] = output.objective
     if output.link != "identity":
         out["link"] = output.link
     return out
+
+
+def _loss_to_dict(loss: Loss | None) -> Json:
+    return {} if loss is None else {"loss": loss.to_dict()}
 
 
 def to_text(model: Model) -> str:
@@ -455,21 +462,33 @@ def _function_from(
     }
 
 
+def _loss_from(item: Any) -> Loss:
+    try:
+        return Loss.from_dict(item)
+    except DefinitionError as error:
+        raise ModelFileError(str(error)) from None
+
+
 _TARGET_KEYS = {"targets", "objective", "link"}
 
 
 def _output_from(item: Any) -> Output:
-    check_keys(item, {"classes", "unit", "offset", *_TARGET_KEYS}, set(), "the output")
+    check_keys(item, {"classes", "unit", "offset", "loss", *_TARGET_KEYS}, set(), "the output")
+    loss = _loss_from(item["loss"]) if "loss" in item else None
     if "classes" in item and not _TARGET_KEYS & item.keys():
         return Classes(
             tuple(read_label(x, "classes") for x in read_list(item["classes"], "classes")),
             read_number(item.get("unit", 1.0), "the unit"),
             read_number(item.get("offset", 0.0), "the offset"),
+            loss,
         )
     if "targets" in item and not {"classes", "unit", "offset"} & item.keys():
-        names = read_list(item["targets"], "targets")
+        read = read_list(item["targets"], "targets")
+        names = tuple(read_text(x, "the name of a target") for x in read)
+        if loss is not None:
+            return Targets(names, loss.link, loss.text, loss)
         return Targets(
-            tuple(read_text(x, "the name of a target") for x in names),
+            names,
             read_text(item.get("link", "identity"), "the link"),
             read_text(item.get("objective", "squared"), "the objective"),
         )

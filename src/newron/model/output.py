@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import ModelError
+from newron.expressions.text import write_formula
 from newron.model.arithmetic import Floats, exp, sigmoid, softmax
+from newron.neurons import Loss
 
 __all__ = ["Classes", "Label", "Output", "Targets"]
 
 Label = str | int | float | bool
 
-LINKS = ("identity", "log", "sorted")
+_REACH = 1e6  # of scores where a prediction is looked for
+LINKS = ("identity", "log", "sorted", "formula")
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Classes:
     offset : float, default 0.0
         The log-odds of two classes at a score of 0: at least 0 and less than the unit, so that
         class and probability agree.
+    loss : Loss, optional
+        What two classes were trained on, where that is a loss of one's own.
 
     Examples
     --------
@@ -49,6 +54,7 @@ class Classes:
     labels: tuple[Label, ...]
     unit: float = 1.0
     offset: float = 0.0
+    loss: Loss | None = None
 
     def __post_init__(self) -> None:
         """Check that there are classes, and that they differ."""
@@ -65,6 +71,22 @@ class Classes:
             raise ModelError(
                 f"offset: expected a number from 0 to less than the unit {self.unit}, of two "
                 f"classes alone, got {self.offset}"
+            )
+
+        if self.loss is not None:
+            self._check_loss(self.loss)
+
+    def _check_loss(self, loss: Loss) -> None:
+        link = write_formula(loss.inverse_link.expression)
+        if len(self.labels) != 2:
+            raise ModelError(
+                f"objective {loss.name}: expected two classes for a loss of one's own, got "
+                f"{len(self.labels)}; leave objective out"
+            )
+        if link != "sigmoid(x)":
+            raise ModelError(
+                f"objective {loss.name}: expected the inverse link sigmoid for classes, got "
+                f"{link}; write @objective(inverse_link=sigmoid)"
             )
 
     @property
@@ -140,11 +162,14 @@ class Targets:
     ----------
     names : tuple of str
         The names of the targets.
-    link : {"identity", "log", "sorted"}, default "identity"
-        How predictions follow from scores: they are the scores, their exponentials, or the
-        scores of a row in rising order (quantiles, which must not cross).
+    link : {"identity", "log", "sorted", "formula"}, default "identity"
+        How predictions follow from scores: they are the scores, their exponentials, the
+        scores of a row in rising order (quantiles, which must not cross), or what the loss of
+        one's own says.
     objective : str, default "squared"
         What the network was trained on, such as "poisson" or "quantile:0.9".
+    loss : Loss, optional
+        That one, where it is a loss of one's own.
 
     Examples
     --------
@@ -157,6 +182,7 @@ class Targets:
     names: tuple[str, ...]
     link: str = "identity"
     objective: str = "squared"
+    loss: Loss | None = None
 
     def __post_init__(self) -> None:
         """Check that there is a target."""
@@ -166,6 +192,9 @@ class Targets:
             raise ModelError(f"expected a link among {', '.join(LINKS)}, got {self.link!r}")
         if not isinstance(self.objective, str):
             raise ModelError(f"expected the name of an objective, got {self.objective!r}")
+        own = (self.link, self.objective) if self.loss is None else (self.loss.link, self.loss.text)
+        if own != (self.link, self.objective) or (self.loss is None and self.link == "formula"):
+            raise ModelError(f"expected the link and the name of a loss, got {self.link!r}")
 
     @property
     def n_scores(self) -> int:
@@ -175,6 +204,8 @@ class Targets:
     @property
     def score_names(self) -> tuple[str, ...]:
         """What the scores are: the targets, or their logarithms."""
+        if self.link == "formula":
+            return tuple(f"score of {name}" for name in self.names)
         return tuple(f"log({name})" for name in self.names) if self.link == "log" else self.names
 
     def predict(self, scores: Floats) -> Floats:
@@ -204,7 +235,41 @@ class Targets:
         """
         if self.link == "log":
             return exp(scores)
+        if self.loss is not None and self.link == "formula":
+            return self.loss.inverse_link.value(scores)
         return np.sort(scores, axis=1) if self.link == "sorted" else scores
+
+    def find_score(self, value: float) -> float:
+        """Return the least score whose prediction is a value or more, of one target.
+
+        Parameters
+        ----------
+        value : float
+
+        Returns
+        -------
+        float
+            Infinite where all predictions are at least the value, or none is.
+
+        Examples
+        --------
+        >>> Targets(("claims",), "log", "poisson").find_score(1.0)
+        0.0
+        """
+        if self.link == "log":
+            return math.log(value) if value > 0.0 else -math.inf
+        if self.loss is None or self.link != "formula":
+            return value
+        low, high = -_REACH, _REACH
+        if not self._predict_one(low) < value <= self._predict_one(high):
+            return -math.inf if self._predict_one(low) >= value else math.inf
+        while high - low > 1e-12 * max(abs(low), abs(high), 1e-12):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if self._predict_one(middle) >= value else (middle, high)
+        return high
+
+    def _predict_one(self, score: float) -> float:
+        return float(self.transform(np.array([[score]]))[0, 0])
 
 
 Output = Classes | Targets

@@ -16,7 +16,8 @@ the functions that newron comes with, in the same language.
 from newron.expressions.tracing import Term
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
-from newron.neurons.decorators import activation, aggregation, processing
+from newron.neurons.decorators import activation, aggregation, objective, processing
+from newron.neurons.loss import Loss
 from newron.neurons.operations import (
     cos,
     exp,
@@ -34,6 +35,7 @@ from newron.neurons.processing import Processing
 __all__ = [
     "Activation",
     "Aggregation",
+    "Loss",
     "Processing",
     "Term",
     "activation",
@@ -43,6 +45,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "objective",
     "processing",
     "sigmoid",
     "sin",

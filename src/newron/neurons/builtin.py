@@ -2,12 +2,14 @@
 
 A generalized neuron is y = f(G(h(x))). h puts one input through a function of z = w (x − b): b is a
 position on the column's own axis, w a direction and a sharpness. G takes these parts together, f
-what comes of it, less a trained centre. This file is the definition; where the compiled core has a
-kernel of the same name, that is a faster way to the same number, and a test compares the two.
+what comes of it, less a trained centre; a loss compares the score with the target. This file is the
+definition; where the compiled core has a kernel of the same name, that is a faster way to the same
+number, and a test compares the two.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
@@ -20,10 +22,11 @@ from newron.expressions.tree import Parameter
 from newron.neurons import operations
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
+from newron.neurons.loss import Loss, make_loss
 from newron.neurons.operations import cos, exp, log, maximum, minimum, tanh, where
 from newron.neurons.processing import Processing, make_processing
 
-__all__ = ["ACTIVATIONS", "AGGREGATIONS", "PROCESSING"]
+__all__ = ["ACTIVATIONS", "AGGREGATIONS", "LOSSES", "PROCESSING"]
 
 PROCESSING: dict[str, Processing] = {}
 
@@ -142,3 +145,72 @@ ACTIVATIONS: dict[str, Activation] = {
         "relu": maximum(_X, 0.0),
     }.items()
 }
+
+
+# ---- losses, of a score and a target ----
+
+LOSSES: dict[str, Loss] = {}
+_POSITIVE = (0.0, math.inf)
+
+
+def _train_on(
+    inverse_link: Callable[..., Any] | None = None,
+    targets: tuple[float, float] = (-math.inf, math.inf),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def keep(function: Callable[..., Any]) -> Callable[..., Any]:
+        LOSSES[function.__name__] = make_loss(function, inverse_link, targets)
+        return function
+
+    return keep
+
+
+@_train_on(operations.sigmoid, (0.0, 1.0))
+def binary(score: Any, target: Any) -> Any:
+    """Log loss of two classes, whose log-odds are the score."""
+    return maximum(score, 0.0) + log(1.0 + exp(-abs(score))) - target * score
+
+
+@_train_on()
+def squared(score: Any, target: Any) -> Any:
+    """Squared error: the mean."""
+    return (score - target) ** 2
+
+
+@_train_on()
+def huber(score: Any, target: Any, bend: Any = 1.345) -> Any:
+    """Squared for small errors, straight from the bend on: a mean that outliers do not rule."""
+    inside = minimum(abs(score - target), bend)
+    return inside * (abs(score - target) - 0.5 * inside)
+
+
+@_train_on()
+def quantile(score: Any, target: Any, level: Any = 0.5, width: Any = 0.1) -> Any:
+    """Pinball loss, rounded off by a logistic kernel: a quantile."""
+    u = (target - score) / width
+    return width * (maximum(u, 0.0) + log(1.0 + exp(-abs(u))) + (level - 1.0) * u)
+
+
+@_train_on()
+def absolute(score: Any, target: Any, width: Any = 0.1) -> Any:
+    """Pinball loss of half: the median."""
+    return quantile(score, target, 0.5, width)
+
+
+@_train_on(exp, _POSITIVE)
+def poisson(score: Any, target: Any) -> Any:
+    """Half the Poisson deviance of counts."""
+    return exp(score) - target * score + where(target > 0.0, target * log(target) - target, 0.0)
+
+
+@_train_on(exp, _POSITIVE)
+def gamma(score: Any, target: Any) -> Any:
+    """Half the gamma deviance of amounts above 0."""
+    return score + target * exp(-score) - log(target) - 1.0
+
+
+@_train_on(exp, _POSITIVE)
+def tweedie(score: Any, target: Any, power: Any = 1.5) -> Any:
+    """Half the Tweedie deviance of amounts with zeros, the power between 1 and 2."""
+    rise, fall = 2.0 - power, 1.0 - power
+    best = where(target > 0.0, exp(rise * log(target)), 0.0) / (rise * fall)
+    return exp(rise * score) / rise - target * exp(fall * score) / fall + best

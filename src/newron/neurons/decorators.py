@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, overload
 
 from newron.errors import DefinitionError
 from newron.neurons.activation import Activation, make_activation
 from newron.neurons.aggregation import Aggregation, make_aggregation
-from newron.neurons.builtin import ACTIVATIONS, AGGREGATIONS, PROCESSING
+from newron.neurons.builtin import ACTIVATIONS, AGGREGATIONS, LOSSES, PROCESSING
+from newron.neurons.loss import Loss, make_loss
 from newron.neurons.naming import check_new
 from newron.neurons.processing import Processing, make_processing
 
-__all__ = ["activation", "aggregation", "processing"]
+__all__ = ["activation", "aggregation", "objective", "processing"]
 
 
 @overload
@@ -131,6 +133,65 @@ def activation(function: Callable[..., Any]) -> Activation:
     made = make_activation(function)
     check_new(made.name, "activation", ACTIVATIONS)
     return made
+
+
+@overload
+def objective(function: Callable[..., Any]) -> Loss: ...
+@overload
+def objective(
+    *,
+    inverse_link: Callable[..., Any] | Activation | None = ...,
+    targets: tuple[float, float] = ...,
+) -> Callable[[Callable[..., Any]], Loss]: ...
+def objective(
+    function: Callable[..., Any] | None = None,
+    *,
+    inverse_link: Callable[..., Any] | Activation | None = None,
+    targets: tuple[float, float] = (-math.inf, math.inf),
+) -> Loss | Callable[[Callable[..., Any]], Loss]:
+    """Make a loss of a Python function of a score and a target.
+
+    The function is called once, with a :class:`Term` for each argument. Arguments with a number as
+    default are settings, which calling the result changes: ``my_loss(bend=2.0)``. Gradient and
+    curvature follow by differentiation; where the curvature is not above 0, that of the parabola
+    through the nearest least value takes its place.
+
+    Parameters
+    ----------
+    function : callable
+        The loss of one score and one target, in the units of the targets.
+    inverse_link : callable or Activation, optional
+        What is predicted, of the score; by default the score itself. With classes it must be
+        ``sigmoid``.
+    targets : tuple of two floats, optional
+        Between which numbers targets are; a target beyond them is an error of ``fit``.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    DefinitionError
+        If it is no formula of known operations, if it can divide by 0 or leave the range of
+        numbers, or if the inverse link is not proved to rise.
+
+    Examples
+    --------
+    >>> from newron.neurons import exp, objective
+    >>> @objective(inverse_link=exp, targets=(0.0, float("inf")))
+    ... def counts(score, target):
+    ...     return exp(score) - target * score
+    >>> counts
+    <objective counts: exp(score) - target * score>
+    """
+
+    def make(function: Callable[..., Any]) -> Loss:
+        made = make_loss(function, inverse_link, targets)
+        check_new(made.name, "objective", [*LOSSES, "auto", "categorical", "log_loss"])
+        return made
+
+    return make if function is None else make(function)
 
 
 def _find(surrogate: str | Processing | None) -> Processing | None:

@@ -14,6 +14,7 @@ from newron.objectives.catalogue import (
     read_objective,
 )
 from newron.objectives.categorical import Categorical
+from newron.objectives.formula import Formula, FormulaClasses
 from newron.objectives.huber import Huber
 from newron.objectives.quantile import Absolute, Quantile
 from newron.objectives.regression import Regression
@@ -28,6 +29,8 @@ __all__ = [
     "Categorical",
     "CoreLoss",
     "Expansion",
+    "Formula",
+    "FormulaClasses",
     "Gamma",
     "Huber",
     "Objective",

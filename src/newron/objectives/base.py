@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.expressions.tape import Tape
 from newron.model.arithmetic import Floats
 
 __all__ = ["CoreLoss", "Expansion", "Objective", "TargetScale", "scale_column"]
@@ -27,18 +28,24 @@ class CoreLoss(NamedTuple):
         Of the loss.
     levels : tuple of float
         Of quantiles, one for each output.
+    codes : tuple of Tape
+        Of a loss of one's own: value, slope and curvature by score and target, of each output.
+    two_classes : bool
+        Of a loss of one's own: whether a score from 0 on is the second class.
 
     Examples
     --------
     >>> from newron.objectives import Tweedie
-    >>> Tweedie(power=1.7).core
-    CoreLoss(name='tweedie', parameter=1.7, factor=1.0, levels=())
+    >>> Tweedie(power=1.7).core[:3]
+    ('tweedie', 1.7, 1.0)
     """
 
     name: str
     parameter: float = 0.0
     factor: float = 1.0
     levels: tuple[float, ...] = ()
+    codes: tuple[Tape, ...] = ()
+    two_classes: bool = False
 
 
 @dataclass(frozen=True)
@@ -301,6 +308,20 @@ class Objective(ABC):
         """
         del y, weight
         return TargetScale.identity(self.n_scores)
+
+    def settle(self, scale: TargetScale) -> Self:
+        """Return the objective for scores on a scale, where it must know it.
+
+        Parameters
+        ----------
+        scale : TargetScale
+
+        Returns
+        -------
+        Objective
+        """
+        del scale
+        return self
 
     def scale_targets(self, y: Floats, scale: TargetScale) -> Floats:
         """Return targets in the units of the loss; ``scale`` is that of the scores.

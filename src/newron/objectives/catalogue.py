@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from newron.errors import InputError
 from newron.model.output import Classes, Output
+from newron.neurons import Loss
 from newron.objectives.base import Objective
 from newron.objectives.binary import Binary
 from newron.objectives.categorical import Categorical
+from newron.objectives.formula import Formula, FormulaClasses
 from newron.objectives.huber import Huber
 from newron.objectives.quantile import Absolute, Quantile
 from newron.objectives.regression import Regression
@@ -31,14 +33,14 @@ _PARAMETERS: Mapping[str, Callable[[tuple[float, ...]], Objective]] = {
 }
 
 
-def read_objective(objective: str | Objective, n_targets: int = 1) -> Objective:
+def read_objective(objective: str | Objective | Loss, n_targets: int = 1) -> Objective:
     """Return the objective of regression that a user names.
 
     Parameters
     ----------
-    objective : str or Objective
-        A name, with a number where it has one: "quantile:0.9", "quantile:0.1,0.5,0.9",
-        "tweedie:1.7", "huber:1.5".
+    objective : str, Objective or Loss
+        A loss of one's own, or a name, with a number where it has one: "quantile:0.9",
+        "quantile:0.1,0.5,0.9", "tweedie:1.7", "huber:1.5".
     n_targets : int, default 1
         Columns of y.
 
@@ -53,6 +55,8 @@ def read_objective(objective: str | Objective, n_targets: int = 1) -> Objective:
     >>> read_objective("quantile:0.1,0.9").n_scores
     2
     """
+    if isinstance(objective, Loss):
+        return Formula(n_targets, definition=objective)
     made = _parse(objective) if isinstance(objective, str) else objective
     if not isinstance(made, Regression | Squared):
         known = ", ".join(REGRESSION)
@@ -113,5 +117,9 @@ def choose_objective(output: Output) -> Objective:
     Squared(n_scores=2)
     """
     if isinstance(output, Classes):
+        if output.loss is not None:
+            return FormulaClasses(definition=output.loss)
         return Binary(1) if output.n_scores == 1 else Categorical(output.n_scores)
+    if output.loss is not None:
+        return Formula(output.n_scores, definition=output.loss)
     return replace(_parse(output.objective), n_scores=output.n_scores)

@@ -152,8 +152,15 @@ def _rank(loss: float) -> float:
 
 def make_core_loss(objective: Objective) -> _core.Objective:
     """Return an objective as the core knows it."""
-    name, parameter, factor, levels = objective.core
-    return _core.Objective(getattr(_core.Loss, name), parameter, factor, list(levels))
+    own = objective.core
+    return _core.Objective(
+        getattr(_core.Loss, own.name),
+        own.parameter,
+        own.factor,
+        list(own.levels),
+        [tape.code for tape in own.codes],
+        own.two_classes,
+    )
 
 
 def _settings(

@@ -38,6 +38,7 @@ class Problem:
         """Make the problem of a training set, by default on a scale learned from it."""
         if scale is None:
             scale = objective.learn_scale(data.y, data.weight)
+        objective = objective.settle(scale)
         weight = data.weight
         if class_weight is not None:
             weight = weight * class_weight[data.y[:, 0].astype(np.intp)]
