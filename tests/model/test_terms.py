@@ -1,11 +1,14 @@
 """Scores as sums of terms."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 from builders.models import make_card, make_flowers, make_pair, make_regression
-from newron.model import Column, Layer, Model, Schema, Targets
-from newron.model.terms import split_terms
+from newron.errors import ModelError
+from newron.model import Column, Layer, Model, Schema, Targets, load
+from newron.model.terms import center_terms, split_terms
 
 MODELS = (make_card, make_flowers, make_pair, make_regression)
 
@@ -74,3 +77,48 @@ def test_a_neuron_without_functions_is_part_of_the_intercept():
     terms = split_terms(model)
     assert [term.name for term in terms.terms] == ["a"]
     assert terms.intercept.tolist() == [0.75]
+
+
+def make_line(w=2.0, centre=1.0, output=None):
+    layer = Layer("linear", "sum", "identity", 1, [0], [0], [[w]], [[0.0]], centre=[centre])
+    return Model(Schema((Column("a", 0.0, 9.0),)), [layer], output or Targets(("y",)))
+
+
+def test_centred_curves_have_mean_0_and_scores_stay():
+    rows, weight = np.array([[1.0], [2.0], [6.0]]), np.array([1.0, 1.0, 2.0])
+    model = make_line()
+    centred = center_terms(model, rows, weight)
+    assert centred.means == {("a",): (7.5,)}
+    assert centred == model  # the network is the same
+    np.testing.assert_array_equal(centred.score_rows(rows), model.score_rows(rows))
+    terms = split_terms(centred)
+    added = terms.evaluate(rows)[:, 0, 0]
+    assert added @ weight == 0.0
+    assert terms.trace(terms.terms[0], rows)[:, 0].tolist() == added.tolist()
+    assert terms.intercept.tolist() == [6.5]
+    np.testing.assert_allclose(added + 6.5, model.score_rows(rows)[:, 0])
+
+
+def test_means_are_kept_by_files_pickles_and_measurements(tmp_path):
+    model = center_terms(make_line(), np.array([[1.0], [2.0]]), np.ones(2))
+    model.save(tmp_path / "m.json")
+    assert load(tmp_path / "m.json").means == model.means == {("a",): (3.0,)}
+    assert pickle.loads(pickle.dumps(model)).means == model.means
+
+
+@pytest.mark.parametrize(
+    "means", [{("b",): (1.0,)}, {("a",): (1.0, 2.0)}, {(): (1.0,)}], ids=["name", "number", "none"]
+)
+def test_means_of_something_else_are_refused(means):
+    model = make_line()
+    with pytest.raises(ModelError, match="means: expected columns of the model and 1 numbers"):
+        Model(model.schema, model.layers, model.output, means=means)
+
+
+@pytest.mark.parametrize(
+    "part", [{"inputs": ["a"]}, {"inputs": "a", "values": [1.0]}, {"inputs": ["a"], "values": "x"}]
+)
+def test_hostile_means_of_a_file_are_refused(part):
+    document = {**make_line().to_dict(), "means": [part]}
+    with pytest.raises(ModelError, match="means"):
+        Model.from_dict(document)

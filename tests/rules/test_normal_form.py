@@ -13,7 +13,7 @@ from newron.rules.normal_form import normalise
 from newron.rules.points import make_points
 from newron.rules.scorecard import read_card
 
-from .networks import Wishes, make_model, make_rows
+from .networks import Wishes, make_layer, make_model, make_rows
 
 
 def make_card(b, w, alpha, *, missing=None, output=None, column=None):
@@ -114,13 +114,105 @@ def test_categories_have_one_condition_for_each_level():
     assert made.score_rows(rows).ravel().tolist() == [1.0, -2.0, -1.0]
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_deep_networks_keep_their_hidden_layers_and_scores(seed):
-    model = make_model(seed, Wishes(depth=3))
+def compare_scores(made, model, rows):
+    """Several classes may all gain the same."""
+    a, b = made.score_rows(rows), model.score_rows(rows)
+    if isinstance(model.output, Classes) and a.shape[1] > 1:
+        a, b = a - a[:, :1], b - b[:, :1]
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+def list_points(model):
+    points = make_points(read_circuit(model))
+    weights = {abs(float(w)) for term in points.terms for w in term.weights}
+    return weights - {0.0}, [-float(c) for c in points.constants]
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("seed", range(30))
+def test_rules_of_deep_networks_in_normal_form_have_the_stored_weights(seed, depth):
+    model = make_model(seed, Wishes(depth=depth, last=("sum",)))
     made = normalise(model)
-    assert len(made.layers) == len(model.layers)
-    rows = make_rows(model, 200)
-    np.testing.assert_allclose(made.score_rows(rows), model.score_rows(rows), rtol=0, atol=1e-12)
+    compare_scores(made, model, make_rows(model, most=200))
+    if made is not model:
+        last = made.layers[-1]
+        assert list_points(made) == (set(np.abs(last.alpha).tolist()), last.centre.tolist())
+
+
+def make_deep(conditions, last, output):
+    """Return a network of one hidden neuron that counts conditions on columns of 0 to 10."""
+    columns = tuple(Column(f"x{k}", 0.0, 10.0) for k in range(3))
+    hidden = make_layer(1, [0] * len(conditions), *zip(*conditions, strict=True))
+    target, w, b, alpha = zip(*last, strict=True)
+    n = output.n_scores
+    final = make_layer(n, target, [3] * len(last), w, b, alpha=alpha, centre=[0.25] * n)
+    return Model(Schema(columns), [hidden, final], output)
+
+
+THREE = [(0, 1.0, 5.0), (1, 1.0, 5.0), (2, 1.0, 5.0)]
+
+
+def test_what_a_count_adds_is_one_curve_from_0_and_a_window_of_it_one_condition():
+    last = [(0, 1.0, 1.5, -2.0), (0, -1.0, 2.5, -3.0)]
+    model = make_deep(THREE, last, Classes(("no", "yes")))
+    made = normalise(model)
+    assert made.rules(form="points").to_text(notes=False).splitlines()[4:] == [
+        "",
+        "Points for yes",
+        "    +3  all of A",
+        "    +2  at most 1 of A",
+        "Sum ≥ 5.25: yes",
+        "Otherwise: no",
+    ]
+    inside = make_deep(THREE, [(0, 1.0, 0.5, 1.5), (0, -1.0, 2.5, 1.5)], Targets(("y",)))
+    made = normalise(inside)
+    assert made.layers[-1].alpha.tolist() == [1.5, -1.5]
+    assert "+1.5  between 1 and 2 of [x0 ≥ 5" in made.rules().to_text()
+
+
+def test_hidden_neurons_that_are_equal_opposite_or_about_one_column_are_merged():
+    columns = tuple(Column(f"x{k}", 0.0, 10.0) for k in range(2))
+    hidden = make_layer(
+        4,
+        [0, 0, 1, 1, 2, 2, 3, 3],
+        [0, 1, 0, 1, 0, 1, 0, 0],
+        [1.0, 1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0],
+        [5.0, 6.0, 5.0, 6.0, 5.0, 6.0, 2.0, 8.0],
+    )
+    w, b = [1.0, 1.0, 1.0, 1.0], [1.5, 1.5, 0.5, 1.5]
+    last = make_layer(1, [0] * 4, [2, 3, 4, 5], w, b, alpha=[1.0, 2.0, 0.5, 4.0], centre=[1.0])
+    rows = np.array([[1.0, 1.0], [9.0, 9.0], [3.0, 8.0], [7.0, 7.0]])
+    made = normalise(Model(Schema(columns), [hidden, last], Classes(("no", "yes"))), rows)
+    assert made.rules(form="points").to_text(notes=False).splitlines()[1:4] == [
+        "      +4  2 ≤ x0 < 8",
+        "    +2.5  x0 ≥ 5 and x1 ≥ 6",
+        "Sum ≥ 0.5: yes",
+    ]
+    assert [layer.n_neurons for layer in made.layers] == [1, 1]
+
+
+def test_points_of_several_classes_start_at_0():
+    last = [(0, 1.0, 1.5, -1.0), (1, 1.0, 1.5, 0.5), (2, 1.0, 1.5, 2.0)]
+    model = make_deep(THREE, last, Classes(("a", "b", "c")))
+    made = normalise(model)
+    rows = make_rows(model, most=200)
+    np.testing.assert_allclose(made.predict_proba(rows), model.predict_proba(rows), rtol=1e-12)
+    (term,) = make_points(read_circuit(made)).terms
+    assert term.weights == (0, Fraction(3, 2), 3)
+    assert made.layers[-1].centre.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_one_of_many_classes_that_a_condition_speaks_against_has_the_opposite_condition():
+    output = Classes(("a", "b", "c", "d", "e"))
+    made = normalise(make_deep(THREE, [(1, 1.0, 1.5, -1.0)], output))
+    (term,) = make_points(read_circuit(made)).terms
+    assert term.weights == (0, 1, 0, 0, 0)
+    assert (term.node.low, term.node.high) == (0, 1)
+    mixed = normalise(make_deep(THREE, [(1, 1.0, 1.5, -1.0), (2, 1.0, 1.5, 3.0)], output))
+    assert {term.weights for term in make_points(read_circuit(mixed)).terms} == {
+        (0, 1, 0, 0, 0),
+        (0, 0, 3, 0, 0),
+    }
 
 
 def test_smooth_networks_stay_as_they_are():

@@ -173,7 +173,7 @@ def test_a_changed_rule_of_a_large_network_is_refuted(wide, monkeypatch):
 
 def test_without_a_solver_it_says_so(wide, monkeypatch):
     model, text = wide
-    changed = text.replace("Sum ≥ 0.5", "Sum ≥ 1")
+    changed = text.replace("Sum ≥ 1.5", "Sum ≥ 2")
     assert changed != text
     monkeypatch.delitem(sys.modules, "newron.rules.solver", raising=False)
     real = builtins.__import__

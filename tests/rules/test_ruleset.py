@@ -257,7 +257,9 @@ def test_tables_of_points_tell_how_to_decide():
 
 
 def test_groups_are_told_in_tables_too():
-    rules = extract(make_monk2(), form="points")
+    monk = make_monk2()
+    last = monk.layers[-1].replace(alpha=[1.0, 2.0])
+    rules = extract(Model(monk.schema, [monk.layers[0], last], monk.output), form="points")
     assert "Let A be" in rules.to_text()
     for told in (rules.to_markdown(), rules.to_html()):
         assert "A counts: a1 = 1; a2 = 1" in told

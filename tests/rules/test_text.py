@@ -205,7 +205,7 @@ def test_groups_are_named_once_and_before_they_are_used(form):
 
 
 def test_groups_are_named_in_the_order_of_the_text():
-    model = make_model(10426, Wishes(most_columns=5, depth=3, odd=0.0))
+    model = make_model(10414, Wishes(most_columns=5, depth=3, odd=0.0))
     text = extract(model, form="points").to_text()
     assert text.index("Let A be") < text.index("Let B be")
     check_text(model, "points")

@@ -7,13 +7,13 @@ them; functions that are not crisp are described by their value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from newron.drawing.markup import write_plain
 from newron.explanations.conditions import name_functions
 from newron.explanations.counterfactual import Changes, search_changes
-from newron.explanations.path import Part, Reader, Stage
+from newron.explanations.path import Contribution, Part, Reader, Stage, list_contributions
 from newron.explanations.row import get_value, read_row
 from newron.explanations.text import format_explanation
 from newron.formatting import format_number, format_unit
@@ -44,6 +44,11 @@ class Explanation:
         The smallest changes that lead elsewhere, if they were requested.
     notes : tuple of str
         What else should be known, such as values outside the observed range.
+    contributions : tuple of Contribution
+        Of a smooth network what each column and each pair adds, the most first; empty where it
+        reads more than two columns together, and of crisp networks.
+    intercepts : tuple of float
+        What every row gets, of each score, where there are contributions.
 
     Examples
     --------
@@ -59,6 +64,8 @@ class Explanation:
     probabilities: tuple[tuple[Label, float], ...] = ()
     changes: Changes | None = None
     notes: tuple[str, ...] = ()
+    contributions: tuple[Contribution, ...] = ()
+    intercepts: tuple[float, ...] = ()
 
     @property
     def scores(self) -> tuple[Stage, ...]:
@@ -84,6 +91,8 @@ class Explanation:
             "probabilities": [
                 {"class": label, "probability": share} for label, share in self.probabilities
             ],
+            "contributions": [asdict(one) for one in self.contributions],
+            "intercepts": list(self.intercepts),
             "neurons": [stage.to_dict() for stage in self.stages],
             "changes": None if self.changes is None else self.changes.to_dict(),
             "notes": list(self.notes),
@@ -174,6 +183,7 @@ def explain(
         column.name: get_value(column, float(x))
         for column, x in zip(model.schema.columns, values[0], strict=True)
     }
+    contributions, intercepts = list_contributions(model, values)
     return Explanation(
         told,
         tuple(Reader(model, values).read_stages()),
@@ -181,6 +191,8 @@ def explain(
         _list_probabilities(model, scores),
         changes,
         tuple(_list_notes(model, values[0])),
+        tuple(sorted(contributions, key=lambda one: -max(map(abs, one.added)))),
+        intercepts,
     )
 
 

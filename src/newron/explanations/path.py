@@ -20,10 +20,13 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Label, Targets
 from newron.model.processing import get_processing
+from newron.model.terms import split_terms
 from newron.neurons.aggregation import Aggregation
 from newron.rules.circuit import to_fraction
 
-__all__ = ["Part", "Reader", "Stage", "subtract"]
+__all__ = ["Contribution", "Part", "Reader", "Stage", "list_contributions", "subtract"]
+
+_MAX_DIGITS = 8  # of a value in a sentence
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,67 @@ class Stage:
         """
         parts = [part.to_dict() for part in self.parts]
         return {**asdict(self), "parts": parts, "holding": self.n_holding}
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one column, or two together, add to the scores of the row.
+
+    Parameters
+    ----------
+    columns : tuple of str
+    values : tuple of label or None
+        What the row has there; None is a missing value.
+    added : tuple of float
+        What is added to each score, as curves and :func:`measure_contributions` have it.
+    units : tuple of str or None
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[Label | None, ...]
+    added: tuple[float, ...]
+    units: tuple[str | None, ...]
+
+    @property
+    def reading(self) -> str:
+        """What it reads, in words: "age = 50 y", "age = 50 y and sex = m"."""
+        parts = zip(self.columns, self.values, self.units, strict=True)
+        return " and ".join(
+            f"{name} {'' if value is None else '= '}{_shorten_value(value)}"
+            f"{'' if value is None else format_unit(unit)}"
+            for name, value, unit in parts
+        )
+
+
+def _shorten_value(value: Label | None) -> str:
+    """Return a value of a column; a number of many digits is rounded."""
+    text = format_value(value)
+    if isinstance(value, float) and len(text) > _MAX_DIGITS:
+        return format_rounded(value, _MAX_DIGITS - 2)
+    return text
+
+
+def list_contributions(model: Model, row: Floats) -> tuple[list[Contribution], tuple[float, ...]]:
+    """Return what each column and each pair adds to the scores of a row, and the intercepts.
+
+    Nothing where a smooth network reads more than two columns together, or where it is crisp:
+    there conditions and neurons explain more.
+    """
+    terms = split_terms(model)
+    if model.is_crisp or any(len(term.columns) > 2 for term in terms.terms):
+        return [], ()
+    added = terms.evaluate(row)[0]
+    columns = model.schema.columns
+    found = [
+        Contribution(
+            tuple(columns[i].name for i in term.columns),
+            tuple(get_value(columns[i], float(row[0, i])) for i in term.columns),
+            tuple(values.tolist()),
+            tuple(columns[i].unit for i in term.columns),
+        )
+        for term, values in zip(terms.terms, added, strict=True)
+    ]
+    return found, tuple(terms.intercept.tolist())
 
 
 class Reader:

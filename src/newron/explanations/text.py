@@ -75,6 +75,10 @@ class _Formatter:
 
     def list_lines(self) -> list[str]:
         """Return all lines, neurons before those that read them."""
+        if self._explanation.contributions:
+            stages = self._choose_scores()
+            lines = [line for stage in stages for line in self._list_contributions(stage)]
+            return [*lines, *self._format_decision()]
         end = [line for stage in self._choose_scores() for line in self._list_stage(stage)]
         blocks: dict[tuple[int, int], list[str]] = {}
         for where in self._named:  # grows while neurons are described that name others
@@ -91,6 +95,24 @@ class _Formatter:
         best = sorted(scores, key=lambda stage: -stage.value)[:2]
         return [stage for stage in scores if stage in best]
 
+    # ---- columns ----
+
+    def _list_contributions(self, stage: Stage) -> list[str]:
+        """Return what columns and pairs add to a score, the most first."""
+        k = stage.neuron - 1
+        parts = sorted(self._explanation.contributions, key=lambda part: -abs(part.added[k]))
+        shown = parts[: self._max_shown] if len(parts) > self._max_shown + 1 else parts
+        rest = parts[len(shown) :]
+        cells = [(part.added[k], part.reading) for part in shown]
+        if rest:
+            cells.append((sum(part.added[k] for part in rest), f"{len(rest)} more together"))
+        cells.append((self._explanation.intercepts[k], "to start with"))
+        lines = [
+            _Line([format_signed(value, self._digits), self._plain(text)], [])
+            for value, text in cells
+        ]
+        return [self._format_heading(stage), *_line_up(lines, _INDENT)]
+
     # ---- the end ----
 
     def _format_decision(self) -> list[str]:
@@ -102,10 +124,11 @@ class _Formatter:
         if len(scores) == 1:
             stage = scores[0]
             what = stage.aggregation if stage.aggregation in ("sum", "mean") else "score"
-            distance = _format_distance(stage.total, stage.centre, self._digits)
-            return [
-                f"{_INDENT}{what} {format_rounded(stage.total, self._digits)}, {distance} {said}"
-            ]
+            total, limit = stage.total, stage.centre
+            if parts_.contributions:
+                total, limit = stage.value, 0.0
+            distance = _format_distance(total, limit, self._digits)
+            return [f"{_INDENT}{what} {format_rounded(total, self._digits)}, {distance} {said}"]
         order = sorted(range(len(scores)), key=lambda k: -scores[k].value)
         ahead = subtract(scores[order[0]].value, scores[order[1]].value)
         gap = f"{format_rounded(ahead, self._digits)} ahead of" if ahead else "before its equal"

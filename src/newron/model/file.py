@@ -73,9 +73,15 @@ def to_dict(model: Model) -> Json:
         "inputs": [_column_to_dict(column) for column in model.schema.columns],
         "layers": layers,
         "output": _output_to_dict(model.output),
+        **_means_to_dict(model),
         **({"measured": [one.to_dict() for one in model.measured]} if model.measured else {}),
         **({} if model.conformal is None else {"conformal": model.conformal.to_dict()}),
     }
+
+
+def _means_to_dict(model: Model) -> Json:
+    means = [{"inputs": list(own), "values": list(v)} for own, v in model.means.items()]
+    return {"means": means} if means else {}
 
 
 def _list_definitions(model: Model) -> dict[str, Processing]:
@@ -172,7 +178,7 @@ def _loss_to_dict(loss: Loss | None) -> Json:
 def to_text(model: Model) -> str:
     """Return the content of a model's file without its maker and what was measured."""
     document = to_dict(model)
-    for key in ("measured", "conformal"):
+    for key in ("means", "measured", "conformal"):
         document.pop(key, None)
     return _pretty(document, "") + "\n"
 
@@ -287,9 +293,8 @@ def from_dict(document: Any) -> Model:
         )
     formulas = {"definitions", "aggregations", "activations"}
     needed = {"format", "version", "inputs", "layers", "output"}
-    check_keys(
-        document, needed | formulas | {"made by", "measured", "conformal"}, needed, "the model"
-    )
+    further = {"made by", "means", "measured", "conformal"}
+    check_keys(document, needed | formulas | further, needed, "the model")
     own = _Definitions(
         _read_formulas(document, "definitions", processing_names(), Processing.from_dict),
         _read_formulas(document, "aggregations", AGGREGATIONS, Aggregation.from_dict),
@@ -306,8 +311,16 @@ def from_dict(document: Any) -> Model:
         layers.append(layer)
     measured = read_list(document.get("measured", []), "measured")
     conformal = read_conformal(document["conformal"]) if "conformal" in document else None
+    means = dict(map(_mean_from, read_list(document.get("means", []), "means")))
     output = _output_from(document["output"])
-    return Model(schema, layers, output, map(read_measurement, measured), conformal)
+    return Model(schema, layers, output, map(read_measurement, measured), conformal, means)
+
+
+def _mean_from(item: Any) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    keys = {"inputs", "values"}
+    check_keys(item, keys, keys, "means")
+    names = tuple(read_text(name, "means") for name in read_list(item["inputs"], "means"))
+    return names, read_numbers(item["values"], "means")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -15,6 +15,7 @@ from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.calibrated import Calibrated
 from newron.model.conformal import Conformal
+from newron.model.checks import check_model
 from newron.model.description import describe, summarize
 from newron.model.measurement import Measurement
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
@@ -28,7 +29,6 @@ from newron.tables.table import encode_rows, is_plain
 __all__ = ["Model"]
 
 _BLOCK = 16384
-_MAX_MEASURED = 20
 
 
 class Model(Readable, Calibrated):
@@ -49,6 +49,9 @@ class Model(Readable, Calibrated):
         How good it was on rows that it was not trained on, the newest last.
     conformal : Conformal, optional
         What intervals and sets are made of, see :meth:`calibrate`.
+    means : mapping, optional
+        What columns, or pairs of them, add to each score in the mean of the training rows, by
+        their names. Curves are shown less it, and it is part of the intercept that is shown.
 
     Examples
     --------
@@ -71,6 +74,8 @@ class Model(Readable, Calibrated):
     """How good it was on rows that it was not trained on, the newest last."""
     conformal: Conformal | None
     """What intervals and sets are made of."""
+    means: dict[tuple[str, ...], tuple[float, ...]]
+    """What columns add to each score in the mean of the training rows: curves are shown less it."""
 
     def __init__(
         self,
@@ -79,86 +84,15 @@ class Model(Readable, Calibrated):
         output: Output,
         measured: Iterable[Measurement] = (),
         conformal: Conformal | None = None,
+        means: Mapping[tuple[str, ...], tuple[float, ...]] | None = None,
     ) -> None:
         # Past __setattr__, which refuses.
         parts = {"schema": schema, "layers": tuple(layers), "output": output}
         self.__dict__.update(parts, measured=tuple(measured), conformal=conformal)
-        self._check()
-        self._check_measured()
+        self.__dict__["means"] = dict(means or {})
+        check_model(self)
         if conformal is not None:
             conformal.check(output)
-
-    def _check(self) -> None:
-        if not self.layers:
-            raise ModelError("a model needs at least the output layer")
-        n_inputs = n_signals = len(self.schema)
-        for number, layer in enumerate(self.layers, 1):
-            if len(layer.source) and (layer.source.min() < 0 or layer.source.max() >= n_signals):
-                raise ModelError(f"layer {number} reads a signal that is not there yet")
-            self._check_levels(number, layer)
-            for e in np.flatnonzero(layer.rank_flags):
-                source = int(layer.source[e])
-                if source >= n_inputs or self.schema.columns[source].rank_scale is None:
-                    raise ModelError(f"layer {number} reads ranks of what has no rank scale")
-            n_signals += layer.n_neurons
-        self._check_names()
-        self._check_points()
-        last = self.layers[-1]
-        if last.n_neurons != self.output.n_scores:
-            raise ModelError(
-                f"expected {self.output.n_scores} neurons in the last layer, got {last.n_neurons}"
-            )
-        if last.activation != "identity":
-            raise ModelError(
-                f"the last layer gives scores: expected activation identity, got {last.activation}"
-            )
-
-    def _check_points(self) -> None:
-        """Check that scores which are said to be whole points are such."""
-        if not (isinstance(self.output, Classes) and self.output.in_points):
-            return
-        last = self.layers[-1]
-        numbers = [part for part in (last.alpha, last.centre) if part is not None]
-        whole = all(np.array_equal(part, np.rint(part)) for part in numbers)
-        if not (self.is_crisp and last.aggregation == "sum" and whole):
-            raise ModelError(
-                "a unit of points: expected a crisp network whose last layer adds whole numbers, "
-                "got another; leave out unit and offset"
-            )
-
-    def _check_names(self) -> None:
-        """Check that no two definitions of one kind share a name: a file has one of each."""
-        for kind in ("processing", "aggregation", "activation"):
-            known: dict[str, Any] = {}
-            for own in (getattr(layer, kind) for layer in self.layers):
-                if not isinstance(own, str) and known.setdefault(own.name, own) != own:
-                    raise ModelError(
-                        f"expected functions of one's own that differ in their names, got two "
-                        f"called {own}; rename one"
-                    )
-
-    def _check_levels(self, number: int, layer: Layer) -> None:
-        kinds = [column.n_categories for column in self.schema.columns]
-        for source, levels in zip(layer.source.tolist(), layer.levels, strict=True):
-            expected = kinds[source] if source < len(kinds) else 0
-            if len(levels) != expected:
-                raise ModelError(
-                    f"layer {number}: expected {expected} levels for signal {source}, "
-                    f"got {len(levels)}"
-                )
-
-    def _check_measured(self) -> None:
-        if len(self.measured) > _MAX_MEASURED:
-            raise ModelError(
-                f"expected at most {_MAX_MEASURED} measurements, got {len(self.measured)}; "
-                "make a model without some of them"
-            )
-        expected = "accuracy" if isinstance(self.output, Classes) else "mean absolute error"
-        for one in self.measured:
-            if one.headline != expected or (expected != "accuracy" and self.output.n_scores > 1):
-                raise ModelError(
-                    f"expected measurements of one target's {expected}, got {one.headline}"
-                )
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise: edits make a new model."""
@@ -360,7 +294,8 @@ class Model(Readable, Calibrated):
         'Accuracy on new rows 66.7 %, 95 % interval 20.8 to 93.9'
         """
         measured = (*self.measured, measurement)
-        return Model(self.schema, self.layers, self.output, measured, self.conformal)
+        parts = self.schema, self.layers, self.output
+        return Model(*parts, measured, self.conformal, self.means)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data: the content of its file.
@@ -457,5 +392,5 @@ class Model(Readable, Calibrated):
 
         made = from_dict(state["model"])
         self.__init__(  # type: ignore[misc]
-            made.schema, made.layers, made.output, made.measured, made.conformal
+            made.schema, made.layers, made.output, made.measured, made.conformal, made.means
         )

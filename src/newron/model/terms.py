@@ -1,13 +1,16 @@
 """What the scores of a model add up: a term for each column, pair of columns, or more of them.
 
 All functions of the last layer that read one column, directly or through neurons, are one term;
-those that read two columns together are another. A score is the intercept and all its terms.
+those that read two columns together are another. A score is the intercept and all its terms. Terms
+of smooth networks have mean 0 over the training rows (``Model.means``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 
@@ -16,7 +19,7 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Targets
 
-__all__ = ["Term", "Terms", "split_terms"]
+__all__ = ["Term", "Terms", "center_terms", "split_terms"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Terms:
         Single columns first, then pairs, then more.
     intercept : array of shape (n_scores,)
         What every row gets.
+    means : array of shape (n_terms, n_scores)
+        What is taken from each term, and is part of the intercept.
     network : Model
         Its targets are what each term adds to each score, term by term.
     """
@@ -56,6 +61,7 @@ class Terms:
     model: Model
     terms: tuple[Term, ...]
     intercept: Floats
+    means: Floats
     network: Model
 
     def evaluate(self, rows: Floats) -> Floats:
@@ -63,7 +69,7 @@ class Terms:
         shape = len(rows), len(self.terms), self.model.output.n_scores
         if not self.terms:
             return np.zeros(shape)
-        return self.network.score_rows(rows).reshape(shape) + 0.0  # no -0.0
+        return self.network.score_rows(rows).reshape(shape) - self.means + 0.0  # no -0.0
 
     def trace(self, term: Term, values: Floats) -> Floats:
         """Return what a term adds where its columns have some values.
@@ -81,8 +87,8 @@ class Terms:
         lows = [0.0 if c.n_categories else c.low for c in self.model.schema.columns]
         rows = np.tile(np.array(lows), (len(values), 1))
         rows[:, term.columns] = values
-        alone = Terms(self.model, (term,), self.intercept, _make_network(self.model, (term,)))
-        return alone.evaluate(rows)[:, 0]
+        network = _make_network(self.model, (term,))
+        return np.asarray(network.score_rows(rows) - self.means[self.terms.index(term)] + 0.0)
 
 
 def split_terms(model: Model) -> Terms:
@@ -111,7 +117,62 @@ def split_terms(model: Model) -> Terms:
         for columns, edges in sorted(groups.items(), key=lambda item: (len(item[0]), item[0]))
     )
     network = _make_network(model, terms) if terms else model
-    return Terms(model, terms, _find_intercept(model, fixed), network)
+    none = (0.0,) * model.output.n_scores
+    found = [model.means.get(_list_names(model, term), none) for term in terms]
+    means = np.array(found, np.float64).reshape(len(terms), model.output.n_scores)
+    constants = [_find_intercept(model, fixed), *means]
+    intercept = np.array([sum_decimals(column) for column in np.transpose(constants).tolist()])
+    return Terms(model, terms, intercept, means, network)
+
+
+def sum_decimals(values: Iterable[float]) -> float:
+    """Return a sum as decimals are added on paper: no 0.30000000000000004.
+
+    Examples
+    --------
+    >>> sum_decimals([0.1, 0.2])
+    0.3
+    """
+    return float(sum(map(Decimal, map(repr, values)), Decimal(0)))
+
+
+def _list_names(model: Model, term: Term) -> tuple[str, ...]:
+    return tuple(model.schema.names[i] for i in term.columns)
+
+
+def center_terms(model: Model, rows: Floats, weight: Floats) -> Model:
+    """Return a smooth model whose curves have mean 0 over rows; crisp ones as they are.
+
+    Their scores stay: what is taken from a curve is part of the intercept. Means are as short as
+    leaves a thousandth of a curve's spread.
+
+    Examples
+    --------
+    >>> from newron.model import Column, Schema
+    >>> layer = Layer("linear", "sum", "identity", 1, [0], [0], [[2.0]], [[0.0]], centre=[1.0])
+    >>> model = Model(Schema((Column("a", 0.0, 9.0),)), [layer], Targets(("y",)))
+    >>> model = center_terms(model, np.array([[1.0], [3.0]]), np.ones(2))
+    >>> model.means, split_terms(model).intercept.tolist()
+    ({('a',): (4.0,)}, [3.0])
+    """
+    bare = Model(model.schema, model.layers, model.output)
+    terms = split_terms(bare)
+    if model.is_crisp or not terms.terms or not len(rows):
+        return model
+    added, share = terms.evaluate(rows), (weight / weight.sum())[:, None, None]
+    means = (added * share).sum(axis=0)
+    spread = np.sqrt((np.square(added - means) * share).sum(axis=0))
+    found = {
+        _list_names(model, term): tuple(map(_round_mean, mean.tolist(), own.tolist()))
+        for term, mean, own in zip(terms.terms, means, spread, strict=True)
+    }
+    return Model(model.schema, model.layers, model.output, model.measured, found)
+
+
+def _round_mean(mean: float, spread: float) -> float:
+    if not 0.0 < spread < math.inf:
+        return mean if math.isfinite(mean) else 0.0
+    return round(mean, 3 - math.floor(math.log10(spread))) + 0.0
 
 
 def _group_edges(model: Model) -> dict[tuple[int, ...], list[int]]:

@@ -167,7 +167,7 @@ class Builder:
 
     # ---- the last layer ----
 
-    def weigh_literal(self, node: Literal, weight: Fraction) -> list[tuple[Edge, Fraction]]:
+    def _weigh_literal(self, node: Literal, weight: Fraction) -> list[tuple[Edge, Fraction]]:
         """Return functions that add a weight where a condition on a column holds, else nothing.
 
         A window steps up at its start and down after its end, so that no constant is needed.
@@ -188,23 +188,29 @@ class Builder:
         (first, own), *rest = steps
         return [(replace(first, missing=float(condition.missing)), own), *rest]
 
+    def _weigh(self, node: Node, weight: Fraction) -> list[tuple[Edge, Fraction]]:
+        """Return functions that add a weight where a condition holds, else nothing."""
+        if isinstance(node, Literal):
+            return self._weigh_literal(node, weight)
+        steps = self._list_steps(node)[0]
+        if len(steps) == 1:
+            return [(steps[0], weight)]
+        up, down = steps  # a count within a window: up at its start, down after its end
+        return [(up, weight), (replace(down, w=1.0), -weight)]
+
     def _make_last(self, terms: Sequence[Term], constants: Sequence[Fraction]) -> Layer:
-        neurons: list[list[Edge]] = [[] for _ in constants]
-        alpha: list[float] = []
-        bias = [-c for c in constants]
-        for j, neuron in enumerate(neurons):
-            for term in terms:
-                weight = term.weights[j]
-                if weight and isinstance(term.node, Literal):
-                    steps = self.weigh_literal(term.node, weight)
-                    neuron += [edge for edge, _ in steps]
-                    alpha += [float(own) for _, own in steps]
-                elif weight:
-                    edges, surplus = self._list_steps(term.node)
-                    neuron += edges
-                    alpha += [float(weight)] * len(edges)
-                    bias[j] += weight * surplus
-        return self._make_layer(neurons, np.array(alpha), np.array([float(c) for c in bias]))
+        neurons = [
+            [
+                step
+                for term in terms
+                if term.weights[j]
+                for step in self._weigh(term.node, term.weights[j])
+            ]
+            for j in range(len(constants))
+        ]
+        alpha = np.array([float(weight) for neuron in neurons for _, weight in neuron])
+        edges = [[edge for edge, _ in neuron] for neuron in neurons]
+        return self._make_layer(edges, alpha, np.array([float(-c) + 0.0 for c in constants]))
 
     def _make_layer(
         self, neurons: Sequence[Sequence[Edge]], alpha: Floats | None, bias: Floats | None

@@ -7,6 +7,7 @@ chooses the word. ``Algebra`` makes nodes in their simplest form.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -143,7 +144,7 @@ class Algebra:
 
     def count(self, low: int, high: int, children: Sequence[Node]) -> Node:
         """Return what holds where the number of true children lies between low and high."""
-        low, high, nodes = self._fold(low, high, children)
+        low, high, nodes = self.fold(low, high, children)
         n = len(nodes)
         low, high = max(low, 0), min(high, n)
         if low > high:
@@ -162,18 +163,43 @@ class Algebra:
             return self._join(nodes, every=False)
         return Count(low, high, tuple(nodes))
 
-    def _fold(self, low: int, high: int, children: Sequence[Node]) -> tuple[int, int, list[Node]]:
-        """Take out constants, and pairs of which always one holds."""
-        nodes: list[Node] = []
-        for child in children:
+    def fold(self, low: int, high: int, children: Sequence[Node]) -> tuple[int, int, list[Node]]:
+        """Take out constants, and make one of two conditions that always or never both hold."""
+        nodes: dict[int, Node] = {}  # in order; by what they are about, so that pairs meet
+        about: dict[Any, list[int]] = {}
+        number = itertools.count()
+        left = list(reversed(children))
+        while left:
+            child = left.pop()
             if isinstance(child, Const):
                 low, high = low - child.value, high - child.value
-            elif isinstance(child, Literal) and self.negate(child) in nodes:
-                nodes.remove(self.negate(child))
-                low, high = low - 1, high - 1
+                continue
+            same = about.setdefault(_name_subject(child), [])
+            pairs = ((k, self._pair(nodes[k], child)) for k in same)
+            k, pair = next(((k, pair) for k, pair in pairs if pair is not None), (-1, None))
+            if pair is None:
+                same.append(next(number))
+                nodes[same[-1]] = child
             else:
-                nodes.append(child)
-        return low, high, nodes
+                same.remove(k)
+                del nodes[k]
+                left += pair
+        return low, high, list(nodes.values())
+
+    def _pair(self, a: Node, b: Node) -> tuple[Node, ...] | None:
+        """Return what two conditions on the same thing are together where one of it is constant.
+
+        As many hold of the two as of "a or b" and "a and b".
+        """
+        if isinstance(a, Literal) and isinstance(b, Literal) and a.column == b.column:
+            either = self.make_literal(a.column, a.mask | b.mask)
+            both = self.make_literal(a.column, a.mask & b.mask)
+            return (either, both) if either == TRUE or both == FALSE else None
+        if isinstance(a, Count) and isinstance(b, Count) and a.children == b.children:
+            first, last = sorted((a, b), key=lambda node: (node.low, node.high))
+            if first.low == 0 and last.high == len(a.children) and last.low <= first.high + 1:
+                return (TRUE, self.count(last.low, first.high, a.children))
+        return None
 
     def _join(self, nodes: Sequence[Node], *, every: bool) -> Node:
         """All of or any of: flat, one literal a column, one count a group."""
@@ -238,6 +264,11 @@ class Algebra:
             children = [self.simplify(child) for child in node.children]
             self._simple[node] = self.count(node.low, node.high, children)
         return self._simple[node]
+
+
+def _name_subject(node: Node) -> Any:
+    """Return what a condition is about: a column, or how many of some conditions hold."""
+    return node.column if isinstance(node, Literal) else getattr(node, "children", None)
 
 
 class CellRows:

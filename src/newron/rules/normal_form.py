@@ -1,28 +1,31 @@
 """The normal form of crisp networks, with which a fit ends: all readers show its numbers.
 
-The conditions of each column that add to a score become one step curve: points start at 0 and the
-rest is in the intercept; two steps at neighbouring numbers are one where no row lies between them;
-windows step up and down again. Hidden layers stay as they are.
+What a column adds to a score becomes one step curve, and so does what the count of a hidden neuron
+adds: points start at 0 and the rest is in the intercept; "at least" and "more than" are one where
+no row lies on the threshold; windows step up and down again. Hidden neurons that are always or
+never active, equal or opposite to others, or conditions on one column, are merged. Of several
+classes the points of each condition start at 0 over the classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from newron.model.arithmetic import Floats
-from newron.model.condition import Condition, Edge, make_layer
+from newron.model.condition import Condition
 from newron.model.model import Model
 from newron.model.network import LARGEST_INPUT, Layer
-from newron.rules.axis import Axis
-from newron.rules.building import Builder
-from newron.rules.circuit import Term, read_axes, read_circuit, read_mask, to_fraction
-from newron.rules.node import Literal
-from newron.rules.points import merge_literals
+from newron.model.output import Classes
+from newron.rules.body import Points
+from newron.rules.building import build_model
+from newron.rules.circuit import Circuit, Term, read_circuit
+from newron.rules.points import Weights, is_sparse, make_points
 
 __all__ = ["normalise"]
+
+_MAX_ROUNDS = 8
 
 
 def normalise(model: Model, X: Floats | None = None) -> Model:
@@ -57,30 +60,41 @@ def normalise(model: Model, X: Floats | None = None) -> Model:
     """
     last = model.layers[-1]
     weighed = last.aggregation == "sum" and last.alpha is not None and last.centre is not None
-    if not (model.is_crisp and weighed and len(last.source) and read_circuit(model).exact):
+    if not (model.is_crisp and weighed and read_circuit(model).exact):
         return model
-    made = _NormalForm(model, X).make_last()
-    found = Model(model.schema, [*model.layers[:-1], made], model.output)
+    found = _NormalForm(model, X).make()
     return found if read_circuit(found).exact else model
 
 
 class _NormalForm:
     def __init__(self, model: Model, X: Floats | None) -> None:
         self.model, self.X = model, X
-        self.last = self._fill_missing(self._align(model.layers[-1]))
-        self.axes: tuple[Axis, ...] = read_axes(
-            Model(model.schema, [*model.layers[:-1], self.last], model.output)
-        )
-        self.builder = Builder(model.schema, self.axes)
+
+    def make(self) -> Model:
+        schema, output = self.model.schema, self.model.output
+        layers = [self._fill_missing(self._align(layer)) for layer in self.model.layers]
+        circuit = read_circuit(Model(schema, layers, output))
+        points = make_points(circuit)
+        if isinstance(output, Classes) and output.n_scores > 1:
+            points = _start_at_zero(circuit, points)
+        made = build_model(schema, circuit.axes, points, output)
+        return Model(schema, [self._shorten(layer) for layer in made.layers], output)
 
     def _align(self, layer: Layer) -> Layer:
-        """Turn "more than b" into "at least b" for columns in which no row has just b."""
-        n_columns = len(self.model.schema)
+        """Turn "at most b" into "less than b" for columns in which no row has just b."""
+        return self._move(layer, layer.b[:, 0], np.nextafter(layer.b[:, 0], -np.inf))
+
+    def _shorten(self, layer: Layer) -> Layer:
+        """Write "less than b" as "at most b" where no row has just b."""
+        above = np.nextafter(layer.b[:, 0], np.inf) + 0.0
+        return self._move(layer, above, above)
+
+    def _move(self, layer: Layer, values: Floats, to: Floats) -> Layer:
+        """Move thresholds of "at most" where no row has just a value."""
         b = np.array(layer.b)
-        for e in range(len(layer.source)):
-            source, own = int(layer.source[e]), float(b[e, 0])
-            if source < n_columns and layer.w[e, 0] < 0.0 and self._is_free(source, own):
-                b[e, 0] = np.nextafter(own, -np.inf)
+        for e in np.flatnonzero((layer.source < len(self.model.schema)) & (layer.w[:, 0] < 0.0)):
+            if self._is_free(int(layer.source[e]), float(values[e])):
+                b[e, 0] = to[e]
         return layer.replace(b=b)
 
     def _fill_missing(self, layer: Layer) -> Layer:
@@ -104,53 +118,31 @@ class _NormalForm:
         listed = self.model.schema.columns[column].values is not None
         return not listed and not np.any(self.X[:, column] == value)
 
-    def make_last(self) -> Layer:
-        layer, alpha, centre = self.last, self.last.alpha, self.last.centre
-        assert alpha is not None  # noqa: S101 - checked before
-        assert centre is not None  # noqa: S101 - checked before
-        n_columns, n_scores = len(self.model.schema), layer.n_neurons
-        literals: list[Term] = []
-        neurons: list[list[tuple[Edge, float]]] = [[] for _ in range(n_scores)]
-        constants = [-to_fraction(value) for value in centre.tolist()]
-        for e in range(len(layer.source)):
-            source, j = int(layer.source[e]), int(layer.target[e])
-            if source >= n_columns:
-                edge = Edge(source, float(layer.w[e, 0]), float(layer.b[e, 0]))
-                neurons[j].append((edge, float(alpha[e])))
-                continue
-            weights = [to_fraction(0.0)] * n_scores
-            weights[j] = to_fraction(alpha[e])
-            mask = read_mask(self.axes[source], layer, e)
-            literals.append(Term(Literal(source, mask), tuple(weights)))
-        merged = merge_literals(self.axes, literals, tuple(constants))
-        return self._write(neurons, merged.terms, [-float(c) for c in merged.constants])
 
-    def _write(
-        self,
-        neurons: Sequence[list[tuple[Edge, float]]],
-        terms: Sequence[Term],
-        centre: Sequence[float],
-    ) -> Layer:
-        made = []
-        for j, others in enumerate(neurons):
-            own = [
-                (self._shorten(edge), float(part))
-                for term in terms
-                if isinstance(term.node, Literal) and term.weights[j]
-                for edge, part in self.builder.weigh_literal(term.node, term.weights[j])
-            ]
-            made.append([*own, *others])
-        alpha = np.array([weight for neuron in made for _, weight in neuron])
-        edges = [[edge for edge, _ in neuron] for neuron in made]
-        return make_layer(edges, alpha, np.array(centre))
+def _start_at_zero(circuit: Circuit, points: Points) -> Points:
+    """Let the points of each condition start at 0 over the classes.
 
-    def _shorten(self, edge: Edge) -> Edge:
-        """Write "less than b" as "at most b" where no row has just b."""
-        assert isinstance(edge.source, int)  # noqa: S101 - it reads a column
-        above = float(np.nextafter(edge.b, np.inf)) + 0.0
-        if edge.w < 0.0 and not edge.levels and self._is_free(edge.source, above):
-            return replace(edge, b=above)
-        return edge
+    What is added to all classes alike changes neither class nor probability.
+    """
+    for _ in range(_MAX_ROUNDS):
+        shifted = [Term(term.node, _shift(term.weights)) for term in points.terms]
+        constants = _shift(points.constants)
+        before, points = (
+            points,
+            make_points(replace(circuit, terms=tuple(shifted), constants=constants)),
+        )
+        if points == before:
+            break
+    return points
+
+
+def _shift(weights: Weights) -> Weights:
+    """Return weights from 0 upward, or downward where more of them then are 0; few stay."""
+    if is_sparse(weights):
+        return weights
+    least, most = min(weights), max(weights)
+    start = most if weights.count(most) > max(weights.count(least), 1) else least
+    return tuple(weight - start for weight in weights)
 
 
 def _find_typical(values: Floats, n_categories: int) -> float:

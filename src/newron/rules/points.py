@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -10,55 +10,123 @@ from newron.model.condition import find_runs
 from newron.rules.axis import Axis
 from newron.rules.body import Points
 from newron.rules.circuit import Circuit, Term
-from newron.rules.node import Algebra, Const, Literal, Node
+from newron.rules.node import Algebra, Const, Count, Literal, Node
 
-__all__ = ["make_points", "merge_literals"]
+__all__ = ["Weights", "is_sparse", "make_points"]
+
+_MAX_ROUNDS = 8
 
 Weights = tuple[Fraction, ...]
+Piece = tuple[int, Weights]
 
 
 def make_points(circuit: Circuit) -> Points:
-    """Merge all that a column adds, fold constants and opposites, drop what adds nothing."""
-    algebra = Algebra(circuit.axes)
-    constants = circuit.constants
-    columns: dict[int, list[Weights]] = {}
-    compound: dict[Node, Weights] = {}
-    for term in circuit.terms:
-        node = algebra.simplify(term.node)
-        if isinstance(node, Const):
-            constants = _add(constants, _times(term.weights, int(node.value)))
-        elif isinstance(node, Literal):
-            _add_literal(columns, circuit.axes, node, term.weights)
-        elif algebra.negate(node) in compound:
-            other = algebra.negate(node)
-            constants = _add(constants, term.weights)
-            compound[other] = _add(compound[other], _times(term.weights, -1))
+    """Merge all that a column or a count adds to one step curve; drop what adds nothing.
+
+    Merging may make conditions equal that were not, so it goes on until nothing changes.
+    """
+    points = Points(circuit.terms, circuit.constants)
+    for _ in range(_MAX_ROUNDS):
+        before, points = points, _Merger(circuit.axes, points.constants).merge(points.terms)
+        if points == before:
+            break
+    return points
+
+
+class _Merger:
+    """Adds up terms by what they read: a column, or how many of some conditions hold."""
+
+    def __init__(self, axes: Sequence[Axis], constants: Weights) -> None:
+        self.axes, self.algebra = axes, Algebra(tuple(axes))
+        self.constants = constants
+        self.columns: dict[int, list[Weights]] = {}
+        self.groups: dict[tuple[Node, ...], list[Weights]] = {}
+
+    def merge(self, terms: Sequence[Term]) -> Points:
+        for term in terms:
+            self.add(term.node, term.weights)
+        compound: dict[Node, Weights] = {}
+        for children, levels in self.groups.items():
+            for node, weights in self._split_group(children, levels):
+                compound[node] = _add(compound[node], weights) if node in compound else weights
+        merged: list[Term] = []
+        for column, levels in sorted(self.columns.items()):
+            base, found = _list_terms(self.axes[column], column, levels)
+            self.constants = _add(self.constants, base)
+            merged += found
+        merged += [Term(node, weights) for node, weights in compound.items()]
+        return Points(tuple(term for term in merged if any(term.weights)), self.constants)
+
+    def add(self, node: Node, weights: Weights) -> None:
+        """Add what a condition weighs."""
+        if isinstance(node, Count):
+            self._add_count(node, weights)
+            return
+        simple = self.algebra.simplify(node)
+        if isinstance(simple, Const):
+            self.constants = _add(self.constants, _times(weights, int(simple.value)))
+        elif isinstance(simple, Literal):
+            n_cells = self.axes[simple.column].n_cells
+            cells = self.columns.setdefault(simple.column, [_times(weights, 0)] * n_cells)
+            _add_where(cells, [bool(simple.mask >> c & 1) for c in range(n_cells)], weights)
+
+    def _add_count(self, node: Count, weights: Weights) -> None:
+        simple = [self.algebra.simplify(child) for child in node.children]
+        low, high, children = self.algebra.fold(node.low, node.high, simple)
+        held = [low <= k <= high for k in range(len(children) + 1)]
+        if len(set(held)) == 1:
+            self.constants = _add(self.constants, _times(weights, int(held[0])))
+        elif len(children) == 1:
+            if held[0]:
+                self.constants = _add(self.constants, weights)
+            self.add(children[0], weights if held[1] else _times(weights, -1))
         else:
-            before = compound.get(node, _times(term.weights, 0))
-            compound[node] = _add(before, term.weights)
-    merged = _merge_columns(circuit.axes, columns, constants)
-    terms = [*merged.terms, *(Term(node, weights) for node, weights in compound.items())]
-    return Points(tuple(term for term in terms if any(term.weights)), merged.constants)
+            self._add_group(*_share_group(children, held), weights)
+
+    def _add_group(
+        self, children: tuple[Node, ...], held: Sequence[bool], weights: Weights
+    ) -> None:
+        """Add to the counts of a group; one of the opposites of its members is the same."""
+        opposite = tuple(map(self.algebra.negate, children))
+        if children not in self.groups and opposite in self.groups:
+            children, held = opposite, held[::-1]
+        levels = self.groups.setdefault(children, [_times(weights, 0)] * len(held))
+        _add_where(levels, held, weights)
+
+    def _split_group(
+        self, children: tuple[Node, ...], levels: Sequence[Weights]
+    ) -> Iterator[tuple[Node, Weights]]:
+        """Yield conditions on a count that are neither constants nor conditions on a column."""
+        n = len(levels)
+        base, pieces = _split_curve(levels)
+        self.constants = _add(self.constants, base)
+        for mask, weights in pieces:
+            for low, high in find_runs(mask >> k & 1 for k in range(n)):
+                node = self.algebra.count(low, high, children)
+                if isinstance(node, Count):
+                    yield node, weights
+                else:
+                    self.add(node, weights)
 
 
-def merge_literals(axes: Sequence[Axis], terms: Sequence[Term], constants: Weights) -> Points:
-    """Merge conditions on single columns: one step curve for each, written in few conditions."""
-    columns: dict[int, list[Weights]] = {}
-    for term in terms:
-        assert isinstance(term.node, Literal)  # noqa: S101 - the caller chose them
-        _add_literal(columns, axes, term.node, term.weights)
-    return _merge_columns(axes, columns, constants)
+def _share_group(
+    children: Sequence[Node], held: Sequence[bool]
+) -> tuple[tuple[Node, ...], list[bool]]:
+    """Return the one group whose count all members are about, and where they hold of it."""
+    first = children[0]
+    if not isinstance(first, Count) or not all(
+        isinstance(child, Count) and child.children == first.children for child in children
+    ):
+        return tuple(children), list(held)
+    counts = [child for child in children if isinstance(child, Count)]
+    within = [sum(c.low <= k <= c.high for c in counts) for k in range(len(first.children) + 1)]
+    return first.children, [held[number] for number in within]
 
 
-def _merge_columns(
-    axes: Sequence[Axis], columns: Mapping[int, list[Weights]], constants: Weights
-) -> Points:
-    terms: list[Term] = []
-    for column, contributions in sorted(columns.items()):
-        base, found = _list_terms(axes[column], column, contributions)
-        constants = _add(constants, base)
-        terms += found
-    return Points(tuple(terms), constants)
+def _add_where(levels: list[Weights], held: Sequence[bool], weights: Weights) -> None:
+    for k, inside in enumerate(held):
+        if inside:
+            levels[k] = _add(levels[k], weights)
 
 
 def _add(a: Weights, b: Weights) -> Weights:
@@ -67,16 +135,6 @@ def _add(a: Weights, b: Weights) -> Weights:
 
 def _times(a: Weights, k: int) -> Weights:
     return tuple(x * k for x in a)
-
-
-def _add_literal(
-    columns: dict[int, list[Weights]], axes: Sequence[Axis], node: Literal, weights: Weights
-) -> None:
-    n_cells = axes[node.column].n_cells
-    cells = columns.setdefault(node.column, [_times(weights, 0)] * n_cells)
-    for c in range(n_cells):
-        if node.mask >> c & 1:
-            cells[c] = _add(cells[c], weights)
 
 
 # ---- one column ----
@@ -90,21 +148,53 @@ def _list_terms(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weig
     if len(cells[0]) == 1:
         levels = [weights[0] for weights in cells]
         split = _split_levels if axis.column.categories is not None else _split_layers
-        return (min(levels),), [
-            Term(Literal(column, mask), (weight,)) for mask, weight in split(axis, levels)
-        ]
-    if axis.column.categories is not None:
+        base: Weights = (min(levels),)
+        found = split(levels, bool(axis.missing))
+        pieces: list[Piece] = [(mask, (weight,)) for mask, weight in found]
+    elif axis.column.categories is not None:
         base, pieces = _split_sets(cells)
     else:
         base, pieces = _split_steps(cells[: axis.n_values])
         if axis.missing:
             pieces = _place_missing(pieces, _add(cells[-1], _times(base, -1)), axis)
+    base, pieces = _turn_positive(base, pieces, axis.full)
     return base, [Term(Literal(column, mask), weights) for mask, weights in pieces]
 
 
-def _split_levels(axis: Axis, levels: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
+def _split_curve(levels: Sequence[Weights]) -> tuple[Weights, list[Piece]]:
+    """Describe what a count adds, by its number, by few ranges of it."""
+    if len(levels[0]) == 1:
+        heights = [weights[0] for weights in levels]
+        return (min(heights),), [(mask, (weight,)) for mask, weight in _split_layers(heights)]
+    return _turn_positive(*_split_steps(levels), (1 << len(levels)) - 1)
+
+
+def _turn_positive(
+    base: Weights, pieces: Sequence[Piece], full: int
+) -> tuple[Weights, list[Piece]]:
+    """Turn conditions that take points away into their opposites.
+
+    One that gives to some of many sums and takes from others is written as two.
+    """
+    turned: list[Piece] = []
+    for mask, weights in pieces:
+        up = tuple(max(weight, Fraction(0)) for weight in weights)
+        down = tuple(max(-weight, Fraction(0)) for weight in weights)
+        if any(up) and any(down) and not is_sparse(weights):
+            up, down = weights, _times(weights, 0)
+        turned += [(own, w) for own, w in ((mask, up), (mask ^ full, down)) if any(w)]
+        base = _add(base, _times(down, -1))
+    return base, turned
+
+
+def is_sparse(weights: Weights) -> bool:
+    """Return whether at most half of the sums read a condition."""
+    return 2 * sum(map(bool, weights)) <= len(weights)
+
+
+def _split_levels(levels: Sequence[Fraction], missing: bool) -> list[tuple[int, Fraction]]:
     """One condition for each level above the least."""
-    del axis
+    del missing  # has a level like any category
     least = min(levels)
     masks: dict[Fraction, int] = {}
     for c, level in enumerate(levels):
@@ -112,25 +202,27 @@ def _split_levels(axis: Axis, levels: Sequence[Fraction]) -> list[tuple[int, Fra
     return [(mask, level - least) for level, mask in masks.items() if level > least]
 
 
-def _split_layers(axis: Axis, levels: Sequence[Fraction]) -> list[tuple[int, Fraction]]:
+def _split_layers(levels: Sequence[Fraction], missing: bool = False) -> list[tuple[int, Fraction]]:
     """One condition for each stretch of numbers over a level: half-lines, windows, outside one.
 
-    Each adds what the level is above the one before. Missing values belong to the first stretch.
+    Each adds what the level is above the one before. Missing values, the last of the levels where
+    there are any, belong to the first stretch.
     """
+    n = len(levels) - missing
     out: list[tuple[int, Fraction]] = []
     for below, level in pairwise(sorted(set(levels))):
         over = [value >= level for value in levels]
-        runs = find_runs(over[: axis.n_values])
+        runs = find_runs(over[:n])
         masks = [(2 << last) - (1 << first) for first, last in runs]
-        if len(runs) == 2 and runs[0][0] == 0 and runs[1][1] == axis.n_values - 1:
+        if len(runs) == 2 and runs[0][0] == 0 and runs[1][1] == n - 1:
             masks = [sum(masks)]  # outside a window
-        if axis.missing and over[-1]:
-            masks = [(masks or [0])[0] | axis.missing, *masks[1:]]
+        if missing and over[-1]:
+            masks = [(masks or [0])[0] | 1 << n, *masks[1:]]
         out += [(mask, level - below) for mask in masks]
     return out
 
 
-def _split_sets(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
+def _split_sets(cells: Sequence[Weights]) -> tuple[Weights, list[Piece]]:
     """One condition for each weight but the most frequent one."""
     masks: dict[Weights, int] = {}
     for c, weights in enumerate(cells):
@@ -140,13 +232,13 @@ def _split_sets(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weig
     return base, [(mask, _add(w, less)) for w, mask in masks.items() if w != base]
 
 
-def _split_steps(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Weights]]]:
+def _split_steps(cells: Sequence[Weights]) -> tuple[Weights, list[Piece]]:
     """One condition for each step up or down; two that undo each other are one interval."""
     n = len(cells)
     jumps = {
         c: _add(cells[c], _times(cells[c - 1], -1)) for c in range(1, n) if cells[c] != cells[c - 1]
     }
-    pieces: list[tuple[int, Weights]] = []
+    pieces: list[Piece] = []
     while jumps:
         start = min(jumps)
         weights = jumps.pop(start)
@@ -157,9 +249,7 @@ def _split_steps(cells: Sequence[Weights]) -> tuple[Weights, list[tuple[int, Wei
     return cells[0], pieces
 
 
-def _place_missing(
-    pieces: list[tuple[int, Weights]], weights_missing: Weights, axis: Axis
-) -> list[tuple[int, Weights]]:
+def _place_missing(pieces: list[Piece], weights_missing: Weights, axis: Axis) -> list[Piece]:
     """Let missing values into conditions that add up to their weight; else they get their own."""
     if not any(weights_missing):
         return pieces

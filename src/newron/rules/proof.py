@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -49,9 +49,10 @@ from newron.rules.body import (
     sum_points,
 )
 from newron.rules.budget import Budget
-from newron.rules.circuit import Circuit, find_boundaries, measure_rounding, read_circuit
+from newron.rules.circuit import Circuit, Term, find_boundaries, measure_rounding, read_circuit
 from newron.rules.node import CellRows, Node, read_columns
 from newron.rules.parsing import parse_rules
+from newron.rules.points import make_points
 from newron.rules.table import (
     Card,
     Levels,
@@ -417,22 +418,22 @@ class _Prover:
     def _compare_columns(self) -> bool:
         """Return whether points and network add the same, group of columns by group."""
         assert isinstance(self.body, Points)  # noqa: S101 - asked of points alone
-        constants = np.array(self.circuit.constants) - np.array(self.body.constants)
-        parts: dict[Node, NDArray[Any]] = {}
-        for sign, terms in ((1, self.circuit.terms), (-1, self.body.terms)):
-            for term in terms:
-                zero = np.full(len(constants), Fraction(0))
-                parts[term.node] = parts.get(term.node, zero) + sign * np.array(term.weights)
+        taken = [Term(term.node, tuple(-w for w in term.weights)) for term in self.body.terms]
+        pairs = zip(self.circuit.constants, self.body.constants, strict=True)
+        constants = tuple(a - b for a, b in pairs)
+        # What merging cancels needs no grid; nothing is proved that the checker does not accept.
+        left = make_points(
+            replace(self.circuit, terms=(*self.circuit.terms, *taken), constants=constants)
+        )
         grids: dict[tuple[int, ...], NDArray[Any]] = {}
-        for node, weights in parts.items():
-            if any(weights):
-                columns = tuple(sorted(read_columns(node)))
-                grid = self._make_grid(node, columns)
-                if grid is None:
-                    return False
-                part = np.where(grid[..., None], weights, np.array(Fraction(0)))
-                grids[columns] = grids[columns] + part if columns in grids else part
-        return self._cancel(grids, constants)
+        for term in left.terms:
+            columns = tuple(sorted(read_columns(term.node)))
+            grid = self._make_grid(term.node, columns)
+            if grid is None:
+                return False
+            part = np.where(grid[..., None], np.array(term.weights), np.array(Fraction(0)))
+            grids[columns] = grids[columns] + part if columns in grids else part
+        return self._cancel(grids, np.array(left.constants))
 
     def _make_grid(self, node: Node, columns: tuple[int, ...]) -> NDArray[np.bool_] | None:
         """Return where a node holds, over all cells of its columns."""

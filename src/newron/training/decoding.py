@@ -20,6 +20,7 @@ from newron.model.model import Model
 from newron.model.network import Layer, evaluate, rank_edges
 from newron.model.output import Classes, Output
 from newron.model.processing import Processing, get_processing
+from newron.model.terms import center_terms
 from newron.neurons.processing import MAX_PARAMETER
 from newron.objectives import TargetScale, choose_objective
 from newron.rules.normal_form import normalise
@@ -33,6 +34,7 @@ __all__ = ["decode", "fill_missing", "finish", "snap", "unscale"]
 _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
 _DIGITS = (3, 4, 5, 6, 8, 11)
+_MAX_CENTERED = 100_000  # rows that means of curves are taken of
 _FEW_ROWS = 10_000  # enough to rule out most shortenings before all rows are used
 
 
@@ -236,7 +238,15 @@ def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
 def finish(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool = False) -> Model:
     """Shorten a model's numbers, give it values for missing cells that no row had, normalise."""
     model = model if partial else _center(model, data, n_threads)
-    return normalise(fill_missing(snap(model, data, n_threads, partial=partial), data), data.X)
+    return bring_to_normal_form(
+        fill_missing(snap(model, data, n_threads, partial=partial), data), data
+    )
+
+
+def bring_to_normal_form(model: Model, data: TrainingSet) -> Model:
+    """Return a model with step curves from 0, or with smooth curves of mean 0 over the rows."""
+    few = data.take_first(_MAX_CENTERED)
+    return center_terms(normalise(model, data.X), few.X, few.weight)
 
 
 def _center(model: Model, data: TrainingSet, n_threads: int) -> Model:

@@ -17,10 +17,9 @@ import numpy as np
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.rules.normal_form import normalise
 from newron.training import strategies
 from newron.training.context import FitContext
-from newron.training.decoding import snap
+from newron.training.decoding import bring_to_normal_form, snap
 from newron.training.elimination import Task, eliminate
 from newron.training.folding import count_literals, list_columns
 from newron.training.folds import Fold, split_folds
@@ -199,7 +198,9 @@ def prune(
     n_threads = context.n_threads
     ridge, evaluated = _choose_ridge(data, spec, pairs, _RIDGES[: 1 if many else None], n_threads)
     smaller = eliminate(_set_task(data, spec, model, ridge, n_threads), model)
-    path = _list_path(model, [normalise(snap(each, data, n_threads), data.X) for each in smaller])
+    path = _list_path(
+        model, [bring_to_normal_form(snap(each, data, n_threads), data) for each in smaller]
+    )
     return _choose(path, evaluated, spec, how)
 
 
