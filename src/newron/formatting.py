@@ -68,6 +68,8 @@ _RESERVED = re.compile(
     r"start|highest|least|most|all|any|none|counts|true|false|class|let|be|to)\b",
     re.IGNORECASE,
 )
+# Words of the grammar that cannot be taken for the name of a column.
+_FREE_IN_NAMES = re.compile(r"\b(class|true|false|counts|least|most)\b", re.IGNORECASE)
 _NAMES_OF_GROUPS = re.compile(r"[A-Z]{1,2}")
 _LINE_BREAKS = "\t\n\r\u2028\u2029\x0b\x0c\x85"
 
@@ -419,10 +421,11 @@ def quote(name: str, *, value: bool = False) -> str:
 
     Examples
     --------
-    >>> quote("chest pain"), quote("a or b"), quote("yes", value=True)
-    ('chest pain', '"a or b"', 'yes')
+    >>> quote("chest pain"), quote("class"), quote("a or b"), quote("class", value=True)
+    ('chest pain', 'class', '"a or b"', '"class"')
     """
-    plain = name.isprintable() and _PLAIN.fullmatch(name) and not _RESERVED.search(name)
+    words = name if value else _FREE_IN_NAMES.sub("", name)
+    plain = name.isprintable() and _PLAIN.fullmatch(name) and not _RESERVED.search(words)
     if value and ("(" in name or ")" in name):
         plain = False  # "c = b)" could be the end of a bracket
     if plain and (value or not _NAMES_OF_GROUPS.fullmatch(name)):

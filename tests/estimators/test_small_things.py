@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from newron import NewronClassifier, NewronRegressor
-from newron.errors import InputError
+from newron.errors import InputError, NewronWarning
 
 QUICK = {"recipe": "grow", "max_terms": 3, "random_state": 0}
 
@@ -109,3 +109,34 @@ def test_inputs_that_are_read_are_not_called_unused():
     model = Model(Schema(columns), [layer], Classes(("no", "yes")))
     notes = [label.text for label in model.plot().labels if label.text.startswith("Not used")]
     assert notes == ["Not used: none"]
+
+
+def test_words_of_the_grammar_that_cannot_be_misread_are_names_without_quotes():
+    rng = np.random.default_rng(1)
+    names = ["class", "true", "counts", "least sum", "most"]
+    X = pd.DataFrame(rng.integers(0, 9, size=(80, 5)), columns=names)
+    y = (X["class"] > 4) & (X["most"] > 2) | (X["true"] > 7)
+    rules = NewronClassifier("heaviside", **QUICK).fit(X, y).rules(form="points")
+    text = rules.to_text(notes=False)
+    assert '"class"' not in text
+    assert "class ≥" in text or "class ≤" in text or "class >" in text or "class <" in text
+    assert rules.proof
+
+
+def test_missing_values_of_a_later_part_count_as_the_median_with_a_warning(table):
+    X, y = table
+    network = NewronClassifier("heaviside", hidden_layer_sizes=(2,), random_state=0)
+    network.partial_fit(X, y, classes=["no", "yes"])
+    later = X.copy()
+    later.loc[3, "b"] = np.nan
+    with pytest.warns(NewronWarning, match="column 'b', row 3 .* counts as the median"):
+        network.partial_fit(later, y)
+    assert network.predict(later)[3] in ("no", "yes")
+
+
+def test_pruning_leaves_an_estimator_and_says_so(table, card):
+    before = card.model_
+    pruned = card.prune(*table, honest=False)
+    assert card.model_ == before
+    assert pruned is not card
+    assert "stays as it is" in NewronClassifier.prune.__doc__

@@ -23,6 +23,7 @@ _WORDS = re.compile(
     r"start|highest|least|most|all|any|none|counts|true|false|class|let|be|to)\b",
     re.IGNORECASE,
 )
+_FREE_IN_NAMES = re.compile(r"\b(class|true|false|counts|least|most)\b", re.IGNORECASE)
 _PLAIN = re.compile(r'[^\W\d](?:[^"\s;:—\[\]{}<>=≥≤≠!,]| (?! |$))*')
 _NUMBER = re.compile(r"[+\-−]?(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?(?:/\d+)?")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -447,6 +448,7 @@ def _spell_number(label: Any) -> set[str]:
 
 
 def _is_plain(label: str, *, names: bool) -> bool:
-    if not label.isprintable() or not _PLAIN.fullmatch(label) or _WORDS.search(label):
+    words = _FREE_IN_NAMES.sub("", label) if names else label
+    if not label.isprintable() or not _PLAIN.fullmatch(label) or _WORDS.search(words):
         return False
     return not re.fullmatch("[A-Z]{1,2}", label) if names else "(" not in label and ")" not in label

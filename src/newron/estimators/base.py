@@ -240,7 +240,8 @@ class NewronEstimator(Readable, TableReader):
         model = fitted.model
         schema = declare_domains(model.schema, self.domains, X)
         path = None if fitted.path is None else replace(fitted.path, schema=schema)
-        return replace(fitted, model=Model(schema, model.layers, model.output), path=path)
+        declared = Model(schema, model.layers, model.output, means=model.means)
+        return replace(fitted, model=declared, path=path)
 
     def _keep(self, fitted: FitResult, *, add: bool, prune_path: PrunePath | None = None) -> Self:
         self._fitted = fitted

@@ -8,7 +8,7 @@ from typing import Any
 
 from newron.errors import InputError, ModelError
 from newron.model.model import Model
-from newron.model.output import Classes, Output, Targets
+from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 from newron.rules.scorecard import ScoreCard
 
@@ -54,7 +54,10 @@ def rename(model: Model, labels: Labels) -> Model:
             raise InputError(f"names: expected names of columns, got {name!r}")
     columns = [replace(c, name=str(names.get(c.name, c.name))) for c in model.schema.columns]
     try:
-        return Model(Schema(tuple(columns)), model.layers, _rename_output(model, labels))
+        means = {tuple(str(names.get(n, n)) for n in key): v for key, v in model.means.items()}
+        return Model(
+            Schema(tuple(columns)), model.layers, _rename_output(model, labels), means=means
+        )
     except ModelError as error:  # two columns or classes of one name
         raise InputError(f"names: {error}") from None
 
@@ -70,7 +73,7 @@ def _rename_output(model: Model, labels: Labels) -> Output:
     output = model.output
     if not isinstance(output, Classes):
         single = labels.target and output.n_scores == 1
-        return Targets((labels.target,)) if single else output
+        return replace(output, names=(labels.target,)) if single else output
     given = dict(labels.classes or {})
     for label in given:
         if label not in output.labels:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from newron.errors import InputError
+from newron.errors import InputError, NewronWarning
+from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
+from newron.model.schema import Column
 from newron.objectives import Objective
 from newron.training.context import FitContext
 from newron.training.core_trainer import AdamState, CoreTable, Trained, train_all
@@ -44,8 +47,9 @@ def fit_network(data: TrainingSet, spec: Specification, context: FitContext) -> 
 
     With ``spec.resume`` its parameters are the start, on its encoding and targets' scale.
     """
-    restarts = _train(data, spec, context)
     resumes = spec.resume is not None
+    data = data if spec.resume is None else _fill_unseen(data, spec.resume.encoding)
+    restarts = _train(data, spec, context)
     candidates = [
         (run, restarts.decode(run, spec, data, partial=resumes))
         for run in _choose_runs(restarts.runs, spec, len(data))
@@ -93,7 +97,6 @@ def _train(data: TrainingSet, spec: Specification, context: FitContext) -> _Rest
     encoding = _learn_encoding(data, spec) if before is None else before.encoding
     wiring = Wiring(spec.architecture, tuple(c.n_points for c in encoding.channels))
     problem = spec.make_problem(data, None if before is None else before.target_scale)
-    _check_missing(data, encoding)
     table = CoreTable(
         encoding.encode(data.X),
         problem.objective.encode_core(problem.targets),
@@ -114,15 +117,31 @@ def _learn_encoding(data: TrainingSet, spec: Specification) -> Encoding:
     )
 
 
-def _check_missing(data: TrainingSet, encoding: Encoding) -> None:
-    for x, column in zip(data.X.T, encoding.schema.columns, strict=True):
-        missing = np.isnan(x)
-        if not column.gaps and missing.any():
-            row = int(data.row[missing].min())
-            raise InputError(
-                f"column {column.name!r}, row {row} (counted from 0): has a gap or a category that "
-                "the rows of the first fit had not; begin with rows that have them, or fit on all"
-            )
+def _fill_unseen(data: TrainingSet, encoding: Encoding) -> TrainingSet:
+    """Let missing values that the first fit had not count as a typical value of their column."""
+    X = None
+    for i, column in enumerate(encoding.schema.columns):
+        missing = np.isnan(data.X[:, i])
+        if column.gaps or not missing.any():
+            continue
+        X = np.array(data.X) if X is None else X
+        X[missing, i] = _find_typical(data.X[~missing, i], column)
+        warnings.warn(
+            f"column {column.name!r}, row {int(data.row[missing].min())} (counted from 0): has a "
+            "missing value or a new category, which the first fit had not; it counts as the "
+            "median or the most frequent category; fit on all rows to learn its own",
+            NewronWarning,
+            stacklevel=8,
+        )
+    return data if X is None else replace(data, X=X)
+
+
+def _find_typical(known: Floats, column: Column) -> float:
+    if not len(known):
+        return 0.0 if column.n_categories else column.low
+    if column.n_categories:
+        return float(np.bincount(known.astype(np.intp)).argmax())
+    return float(np.median(known))
 
 
 def _train_starts(
