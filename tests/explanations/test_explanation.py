@@ -305,27 +305,45 @@ class TestText:
         model = Model(Schema(columns), [layer], Classes(("well", "ill")))
         assert explain(model, [40, "m"], max_changes=0).to_text() == (
             "score for ill\n"
-            "    +2.7    sex = m     3 × 0.9\n"
-            "    −0.523  age = 40 y  4 × 0.119 + −2 × 0.5\n"
-            "    sum 2.177, 0.1768 over the limit of 2 → ill (probability 54 %)"
+            "    +2.7     sex = m\n"
+            "    −0.5232  age = 40 y\n"
+            "    −2       to start with\n"
+            "    sum 0.1768, 0.1768 over the limit of 0 → ill (probability 54 %)"
         )
 
-    def test_hidden_smooth_neurons_are_told_before_what_reads_them(self):
+    def test_a_hidden_neuron_of_two_columns_is_told_by_their_names(self):
         hidden = Layer("sigmoid", "sum", "identity", 1, [0, 0], [0, 1], [[1.0]] * 2, [[0.0]] * 2)
         last = Layer("sigmoid", "mean", "identity", 2, [0, 0, 1], [0, 2, 2], [[1.0]] * 3,
                      [[0.0], [1.0], [1.0]], alpha=[1.0, 2.0, 3.0], centre=[0.5, 0.0])  # fmt: skip
         columns = Column("a", -1.0, 1.0), Column("b", -1.0, 1.0)
         model = Model(Schema(columns), [hidden, last], Targets(("p", "q")))
         assert explain(model, [0.0, 0.0]).to_text() == (
-            "neuron 1.1 = 1\n"
+            "p = 0.25\n"
+            "    +0.5   a = 0 and b = 0\n"
+            "    +0.25  a = 0\n"
+            "    −0.5   to start with\n"
+            "q = 1.5\n"
+            "    +1.5  a = 0 and b = 0\n"
+            "    +0    to start with"
+        )
+
+    def test_hidden_smooth_neurons_of_many_columns_are_told_before_what_reads_them(self):
+        hidden = Layer("sigmoid", "sum", "identity", 1, [0] * 3, range(3), [[1.0]] * 3, [[0.0]] * 3)
+        last = Layer("sigmoid", "mean", "identity", 2, [0, 0, 1], [0, 3, 3], [[1.0]] * 3,
+                     [[0.0], [1.5], [1.5]], alpha=[1.0, 2.0, 3.0], centre=[0.5, 0.0])  # fmt: skip
+        columns = tuple(Column(name, -1.0, 1.0) for name in "abc")
+        model = Model(Schema(columns), [hidden, last], Targets(("p", "q")))
+        assert explain(model, [0.0, 0.0, 0.0]).to_text() == (
+            "neuron 1.1 = 1.5\n"
             "    +0.5  a = 0\n"
             "    +0.5  b = 0\n"
+            "    +0.5  c = 0\n"
             "p = 0.25\n"
-            "    +0.5   neuron 1.1 = 1  2 × 0.5\n"
-            "    +0.25  a = 0           1 × 0.5\n"
+            "    +0.5   neuron 1.1 = 1.5  2 × 0.5\n"
+            "    +0.25  a = 0             1 × 0.5\n"
             "    less 0.5\n"
             "q = 1.5\n"
-            "    +1.5  neuron 1.1 = 1  3 × 0.5"
+            "    +1.5  neuron 1.1 = 1.5  3 × 0.5"
         )
 
     def test_several_classes_are_compared(self):

@@ -323,7 +323,7 @@ def fit_table(
     if result.measurement is not None:
         model = model.attach(result.measurement)
         parts = model.schema, model.layers, model.output, model.measured
-        result = replace(result, model=Model(*parts, result.conformal))
+        result = replace(result, model=Model(*parts, result.conformal, model.means))
     written = outputs.write(
         result.model, rules, lambda path: result.write_report(path, console.command)
     )

@@ -100,7 +100,8 @@ class _Formatter:
     def _list_contributions(self, stage: Stage) -> list[str]:
         """Return what columns and pairs add to a score, the most first."""
         k = stage.neuron - 1
-        parts = sorted(self._explanation.contributions, key=lambda part: -abs(part.added[k]))
+        own = [part for part in self._explanation.contributions if part.added[k]]
+        parts = sorted(own, key=lambda part: -abs(part.added[k]))
         shown = parts[: self._max_shown] if len(parts) > self._max_shown + 1 else parts
         rest = parts[len(shown) :]
         cells = [(part.added[k], part.reading) for part in shown]

@@ -150,7 +150,8 @@ class Infix(ABC):
         if not node.parts:
             return self.truths[isinstance(node, AllOf)], ATOM
         word, level = (self.both, _AND) if isinstance(node, AllOf) else (self.either, OR)
-        lines = [self._wrap(part, level + 1) for part in node.parts]
+        # Brackets around "and" inside "or": compilers warn without them.
+        lines = [self._wrap(part, max(level, _AND) + 1) for part in node.parts]
         return self._fold(lines, f" {word} ", f"{self.fold}{word} "), level
 
     def _print_some(self, node: Some) -> str:

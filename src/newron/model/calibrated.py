@@ -69,7 +69,8 @@ class Calibrated:
         scores = model.scores(X)
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         table = make_conformal(model.output, y, scores, weight)
-        return Model(model.schema, model.layers, model.output, model.measured, table)
+        parts = model.schema, model.layers, model.output, model.measured
+        return Model(*parts, table, model.means)
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Floats:
         """Return an interval for each row that holds the truth of so many new rows.

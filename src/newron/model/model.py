@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.calibrated import Calibrated
-from newron.model.conformal import Conformal
 from newron.model.checks import check_model
+from newron.model.conformal import Conformal
 from newron.model.description import describe, summarize
 from newron.model.measurement import Measurement
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
