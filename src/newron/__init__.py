@@ -26,6 +26,7 @@ from newron.errors import (
 if TYPE_CHECKING:
     from newron import (
         construct,
+        data,
         datasets,
         errors,
         estimators,
@@ -66,6 +67,7 @@ __all__ = [
     "__version__",
     "checker",
     "construct",
+    "data",
     "datasets",
     "errors",
     "estimators",
@@ -87,6 +89,7 @@ __all__ = [
 _SUBPACKAGES = (
     "checker",
     "construct",
+    "data",
     "datasets",
     "errors",
     "estimators",

@@ -39,7 +39,7 @@ __all__ = [
 MAX_BINS = 254
 _FEW_BINS = 64  # of a column, on tables of few rows
 _FEW_ROWS = 5_000
-_SAMPLE = 50_000  # rows on which edges are found
+EDGE_SAMPLE = 50_000, 0  # rows on which edges are found, and the seed of their choice
 _MAX_LEVELS = 1_000  # categories with a value of their own; rarer ones share one
 
 
@@ -156,6 +156,11 @@ class RawBlock:
         """How many rows there are."""
         return len(self.X)
 
+    def take(self, index: Index) -> RawBlock:
+        """Return some of the rows."""
+        count = None if self.count is None else self.count[index]
+        return RawBlock(self.X[index], self.y[index], self.weight[index], count)
+
 
 @dataclass(frozen=True)
 class RawWeights:
@@ -182,7 +187,7 @@ def learn_columns(
     ``total`` is the weight of all rows. Few rows are looked at all, of many a sample.
     """
     max_bins = MAX_BINS if fine or total >= _FEW_ROWS else _FEW_BINS
-    X, weight = take_raw(raw, raw.sample(_SAMPLE, 0), weights)
+    X, weight = take_raw(raw, raw.sample(*EDGE_SAMPLE), weights)
     return list(_learn_columns(X, weight, fields, max_bins))
 
 

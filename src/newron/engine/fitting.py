@@ -25,7 +25,7 @@ from newron.tables.field import Field
 __all__ = ["PROCESSING", "Options", "fit", "fit_rows"]
 
 PROCESSING = ("smooth", "sigmoid", "tanh_prod", "heaviside")
-_SAMPLE = 12_000  # rows on which weights are refitted
+REFIT_SAMPLE = 12_000, 4  # rows on which weights are refitted, and the seed of their choice
 _SEED = 7
 
 
@@ -152,7 +152,7 @@ def fit_rows(
         fine = not isinstance(output, Classes)
         weights, total = _weigh(raw, output, class_weight)
         columns = learn_columns(raw, fields, weights, total, fine=fine)
-        sample = Sample.take(raw, weights, _SAMPLE)
+        sample = Sample.take(raw, weights, *REFIT_SAMPLE)
         table, y, count, gaps = bin_blocks(raw, columns, weights, options.n_threads)
         objective = choose_objective(output)
         scale = _learn_scale(objective, table, y)
@@ -227,6 +227,8 @@ def _weigh(raw: Rows, output: Output, class_weight: Floats | None) -> tuple[RawW
     Class weights leave the sum as it is.
     """
     by_class = class_weight if isinstance(output, Classes) else None
+    if by_class is None and raw.is_unweighed:
+        return RawWeights(), float(raw.n_rows)
     total, weighed = raw.total(partial(_sum_weights, by_class))
     factor = max(1.0, raw.n_rows / max(total, 1e-300))
     if by_class is None:

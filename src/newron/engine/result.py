@@ -33,9 +33,9 @@ class Sample:
     index: Index | None  # None where they are all
 
     @classmethod
-    def take(cls, raw: Rows, weights: RawWeights, limit: int) -> Sample:
+    def take(cls, raw: Rows, weights: RawWeights, limit: int, seed: int) -> Sample:
         """Take all rows, or so many of them."""
-        index = raw.sample(limit, 4)
+        index = raw.sample(limit, seed)
         return cls(take_raw(raw, index, weights)[0], index)
 
 

@@ -73,6 +73,8 @@ class Rows(ABC):
         How many rows each block has.
     """
 
+    is_unweighed = False  # whether it is known that all weights are 1
+
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(sizes)
         self.n_rows = sum(self.sizes)

@@ -17,11 +17,19 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from newron.engine.rows import Rows
 from newron.errors import InputError, InterruptedWarning
 from newron.estimators.columns import declare_domains
 from newron.estimators.planning import design_network, make_context, resume, specify
 from newron.estimators.reader import TableReader
-from newron.estimators.record import count_seen, cover_training, list_settings, record_training
+from newron.estimators.record import (
+    count_seen,
+    cover_training,
+    list_settings,
+    record_large,
+    record_training,
+)
+from newron.estimators.streaming import count_used, streams
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -37,6 +45,7 @@ from newron.training.callbacks import Callback
 from newron.training.context import FitContext
 from newron.training.encoding import SCALES, describe_columns
 from newron.training.growing import GrowPath
+from newron.training.large import DatasetRows, is_large, list_blocks, make_large_set
 from newron.training.pruning import PrunePath, PrunePlan, measure_fit, prune
 from newron.training.recipe import RECIPES
 from newron.training.specification import FitResult, Specification
@@ -171,28 +180,50 @@ class NewronEstimator(Readable, TableReader):
         one_pass: bool = False,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
+        n_used = count_used(len(X), weight)
+        if is_large(n_used, X.shape[1]) and not one_pass:
+            spec = specify(self, self._fields, output, class_weight)
+            if streams(self, spec, n_used):
+                threads = effective_n_jobs(self.n_jobs)
+                return self._fit_blocks(list_blocks(X, y, weight, count, threads), spec)
         data = TrainingSet.from_rows(X, y, weight, self._fields, count)
         if self._is_auto and not self._is_smooth:  # the specification raises for both
             self._search_structure(data, output, class_weight, one_pass)
-        spec = specify(self, data, output, class_weight, one_pass=one_pass)
+        spec = specify(self, self._fields, output, class_weight, one_pass=one_pass)
         trained = resume(self, spec, data, one_pass)
         self._check_domains(X)
         context = make_context(self)
         # A part of the rows cannot be grown on, nor split into folds.
         strategy = "gradient" if one_pass else self.recipe
         fitted = strategies.run(strategy, data, trained, context)
-        if fitted.interrupted:
-            warnings.warn(
-                "training was interrupted: the best model so far is kept",
-                InterruptedWarning,
-                stacklevel=3,
-            )
+        _warn_interrupted(fitted)
         fitted, path = self._declare(fitted, X), None
         if self.pruning and not one_pass and not fitted.interrupted:
             fitted, path = self._prune_fitted(fitted, data, spec, context)
         self._coverage = None if one_pass else cover_training(fitted.model, data)
         self._record = None if one_pass else record_training(self._fields, X, y, weight)
         return self._keep(fitted, add=one_pass, prune_path=path)
+
+    def _fit_blocks(self, raw: Rows, spec: Specification) -> Self:
+        """Train on a large table, of which the engine sees all rows in blocks."""
+        data = make_large_set(raw, self._fields)
+        self._check_domains(data.X)
+        fitted = strategies.run(self.recipe, data, spec, make_context(self))
+        _warn_interrupted(fitted)
+        self._coverage = None
+        self._record = record_large(raw, self._fields)
+        return self._keep(self._declare(fitted, data.X), add=False)
+
+    def _fit_dataset(self, rows: DatasetRows, output: Output, class_weight: Floats | None) -> Self:
+        """Train on a large data set."""
+        spec = specify(self, self._fields, output, class_weight)
+        if not streams(self, spec, rows.n_rows):
+            raise InputError(
+                'expected recipe="default" with processing "heaviside", "smooth", "sigmoid" or '
+                '"tanh_prod", and neither pruning, warm_start nor hidden_layer_sizes="auto", for a '
+                f"data set of {rows.n_rows:,} rows, which is trained in blocks; got others"
+            )
+        return self._fit_blocks(rows, spec)
 
     @property
     def _is_auto(self) -> bool:
@@ -215,7 +246,7 @@ class NewronEstimator(Readable, TableReader):
             return
         found = search_inside(
             data,
-            specify(self, data, output, class_weight),
+            specify(self, data.fields, output, class_weight),
             make_context(self),
             lambda hidden: design_network(self, output.n_scores, hidden),
             n_jobs=self.n_jobs,
@@ -311,7 +342,7 @@ class NewronEstimator(Readable, TableReader):
         how = PrunePlan(tolerance, max_literals, honest, criterion)
         rows, targets, weight, class_weight = self._read_again(X, y, sample_weight)
         data = TrainingSet.from_rows(rows, targets, weight, self._fields)
-        spec = specify(self, data, self.model_.output, class_weight)
+        spec = specify(self, data.fields, self.model_.output, class_weight)
         path = prune(data, spec, self.recipe, self.model_, how, make_context(self))
         pruned: Self = clone(self)
         settings = self.get_params(deep=False)
@@ -418,6 +449,15 @@ class NewronEstimator(Readable, TableReader):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _warn_interrupted(fitted: FitResult) -> None:
+    if fitted.interrupted:
+        warnings.warn(
+            "training was interrupted: the best model so far is kept",
+            InterruptedWarning,
+            stacklevel=4,
+        )
 
 
 def _prune_fit(

@@ -13,10 +13,13 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from newron.data import Dataset
+from newron.engine.rows import cut_rows
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import SetMixin
 from newron.estimators.labels import check_missing, list_classes, name_classes, number_labels
+from newron.estimators.streaming import count_classes, open_rows, read_dataset
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -24,6 +27,7 @@ from newron.model.output import Classes
 from newron.model.processing import Processing
 from newron.neurons import Loss
 from newron.objectives import Objective
+from newron.tables.labelled import LabelledTable
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
 from newron.training.recipe import get_recipe
@@ -224,11 +228,11 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_columns)
+        X : array-like of shape (n_rows, n_columns), or newron.data.Dataset
         y : array-like of shape (n_rows,)
-            Class labels: text, whole numbers or booleans.
+            Class labels: text, whole numbers or booleans; of a data set the name of the column.
         sample_weight : array-like of shape (n_rows,), optional
-            A weight of two is the same as the row twice.
+            A weight of two is the same as the row twice; of a data set the name of a column.
 
         Returns
         -------
@@ -237,6 +241,8 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         """
         self._validate_params()
         self._check_objective()
+        if isinstance(X, Dataset):
+            return self._fit_classes(X, y, sample_weight)
         rows, targets = self._read_table(X, y, reset=True, sample_weight=sample_weight)
         labels = self._read_labels(targets, y)
         weight = self._read_weights(sample_weight, rows)
@@ -248,6 +254,22 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
             )
         classes = list_classes(labels, y)
         return self._fit_labels(rows, labels, classes, weight)
+
+    def _fit_classes(self, data: Dataset, y: Any, sample_weight: Any) -> Self:
+        """Train on a data set, whole or in blocks."""
+        found = read_dataset(data, y, sample_weight, task="classes")
+        if isinstance(found, LabelledTable):
+            return self.fit(found.X, found.y, found.weight)
+        classes = Target(y, found.target.categories, np.zeros(0, np.intp)).classes
+        output = name_classes(classes)
+        rows = open_rows(self, data, found)
+        counts = np.ones(len(classes))
+        if self.class_weight is not None:
+            counts = count_classes(rows, len(classes))
+        numbers = np.arange(len(classes))
+        self._fit_dataset(rows, output, self._weigh_classes(numbers, classes, counts))
+        self.classes_ = classes
+        return self
 
     def _check_objective(self) -> None:
         if not isinstance(self.objective, Loss) and self.objective not in ("auto", "log_loss"):
@@ -388,7 +410,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         if requested is None:
             return None
         if requested == "balanced":
-            counts = np.bincount(numbers, weight, minlength=len(classes))
+            counts = _count_classes(numbers, weight, len(classes))
             return np.where(counts > 0, counts.sum() / (len(classes) * counts.clip(1e-300)), 0.0)
         weights = np.asarray(compute_class_weight(requested, classes=classes, y=classes[numbers]))
         if not np.all((weights >= 0.0) & (weights < 1e100)):
@@ -442,3 +464,14 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         output = self.model_.output
         assert isinstance(output, Classes)  # noqa: S101 - a classifier's model
         return output
+
+
+def _count_classes(numbers: NDArray[np.intp], weight: Floats | None, n_classes: int) -> Floats:
+    """Return the summed weight of each class, added in the order of blocks of rows."""
+    used = slice(None) if weight is None else np.flatnonzero(weight)
+    own, weights = numbers[used], None if weight is None else weight[used]
+    parts = [
+        np.bincount(own[at], None if weights is None else weights[at], n_classes)
+        for at in cut_rows(len(own))
+    ]
+    return np.asarray(sum(parts), np.float64)

@@ -12,18 +12,20 @@ import sklearn
 from numpy.typing import NDArray
 
 from newron._version import __version__
+from newron.engine.rows import Rows
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.tables.field import Field
 from newron.tables.fingerprint import hash_table
+from newron.training.large import hash_blocks
 from newron.training.training_set import TrainingSet, hash_rows
 
 if TYPE_CHECKING:
     from newron.rules.coverage import Coverage
 
-__all__ = ["count_seen", "cover_training", "list_settings", "record_training"]
+__all__ = ["count_seen", "cover_training", "list_settings", "record_large", "record_training"]
 
 _MAX_KEPT = 200_000  # training rows that are known again, and whose support is kept
 
@@ -37,9 +39,18 @@ def record_training(
     used = slice(None) if weight is None else weight != 0.0
     X, y = X[used], y[used]
     keys = np.sort(_hash(X, y)) if len(X) <= _MAX_KEPT else None
+    return _record(len(X), hash_table([field.name for field in fields], X, y), keys)
+
+
+def record_large(raw: Rows, fields: Sequence[Field]) -> dict[str, Any]:
+    """Return the same of a table in blocks, without keys."""
+    return _record(raw.n_rows, hash_blocks(raw, fields), None)
+
+
+def _record(n_rows: int, fingerprint: str, keys: NDArray[np.uint64] | None) -> dict[str, Any]:
     return {
-        "rows": len(X),
-        "fingerprint": hash_table([field.name for field in fields], X, y),
+        "rows": n_rows,
+        "fingerprint": fingerprint,
         "keys": keys,
         "versions": {
             "newron": __version__,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from newron.data import Dataset
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import IntervalMixin
+from newron.estimators.streaming import open_rows, read_dataset
 from newron.model.arithmetic import Floats
 from newron.model.output import Targets
 from newron.neurons import Loss
@@ -23,6 +26,7 @@ from newron.objectives import (
     choose_objective,
     read_objective,
 )
+from newron.tables.labelled import LabelledTable
 from newron.training.training_set import Counts, count_rows
 
 __all__ = ["NewronRegressor"]
@@ -171,7 +175,22 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
             The estimator itself, fitted.
         """
         self._validate_params()
+        if isinstance(X, Dataset):
+            return self._fit_numbers(X, y, sample_weight, offset)
         return self._fit_targets(X, y, sample_weight, offset, reset=True)
+
+    def _fit_numbers(self, data: Dataset, y: Any, sample_weight: Any, offset: Any) -> Self:
+        """Train on a data set, whole or in blocks."""
+        if offset is not None:
+            raise InputError("offset: expected none with a data set; subtract it from the target")
+        found = read_dataset(data, y, sample_weight, task="regression")
+        if isinstance(found, LabelledTable):
+            return self.fit(found.X, found.y, found.weight)
+        objective = self._read_objective(np.ones((1, 1)))
+        rows = open_rows(self, data, found, partial(_check_targets, objective))
+        self._fit_dataset(rows, _make_output(objective, y, flat=True), None)
+        self._has_offset, self._flat = False, objective.n_scores == 1
+        return self
 
     def partial_fit(
         self,
@@ -237,8 +256,7 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         )
         values = np.asarray(targets, np.float64)
         table = values[:, None] if values.ndim == 1 else values
-        if not np.abs(table).max() <= _LARGEST_TARGET:
-            raise InputError(f"expected targets within ±{_LARGEST_TARGET:g}, got larger ones")
+        _check_size(table)
         weight = self._read_weights(sample_weight, rows)
         return rows, table, weight, values.ndim == 1
 
@@ -329,6 +347,16 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         own = isinstance(self.objective, Loss) and self.objective.targets[0] >= 0.0
         tags.target_tags.positive_only = positive or own
         return tags
+
+
+def _check_size(targets: Floats) -> None:
+    if not np.abs(targets).max() <= _LARGEST_TARGET:
+        raise InputError(f"expected targets within ±{_LARGEST_TARGET:g}, got larger ones")
+
+
+def _check_targets(objective: Objective, targets: Floats) -> None:
+    _check_size(targets)
+    objective.check_targets(targets)
 
 
 def _name_target(y: Any) -> str:

@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from newron.tables.field import Floats
 
-__all__ = ["hash_table"]
+__all__ = ["TableHash", "hash_table"]
+
+_ROWS = 65_536  # that are hashed at a time
+
+
+class TableHash:
+    """The SHA-256 of names, encoded rows and targets; rows may come one part after the other.
+
+    Examples
+    --------
+    >>> table = TableHash(["age"])
+    >>> table.add(np.array([[54.0]]))
+    >>> table.finish([np.array([[1.0]])])[:8]
+    '7d185abb'
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._digest = hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass"))
+
+    def add(self, table: Floats) -> None:
+        """Add the next rows."""
+        for first in range(0, len(table), _ROWS):
+            self._digest.update(_clean(table[first : first + _ROWS]).tobytes())
+
+    def finish(self, targets: Iterable[Floats]) -> str:
+        """Add the targets of all rows and return the digits."""
+        for part in targets:
+            self.add(part)
+        return self._digest.hexdigest()
 
 
 def hash_table(names: Sequence[str], X: Floats, y: Floats) -> str:
@@ -20,10 +48,9 @@ def hash_table(names: Sequence[str], X: Floats, y: Floats) -> str:
     >>> hash_table(["age"], np.array([[54.0]]), np.array([[1.0]]))[:8]
     '7d185abb'
     """
-    digest = hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass"))
-    for table in (X, y):
-        digest.update(_clean(table).tobytes())
-    return digest.hexdigest()
+    digest = TableHash(names)
+    digest.add(X)
+    return digest.finish([y])
 
 
 def _clean(table: Floats) -> Floats:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 
 import numpy as np
 
 from newron.errors import InputError
 from newron.formatting import format_count
-from newron.tables.field import Field, Label
+from newron.tables.encoding import describe_row
+from newron.tables.field import Field, Floats, Label
 from newron.tables.files import (
     ColumnOptions,
     check_mixture,
     open_table,
-    read_rows,
     survey_columns,
 )
 from newron.tables.hints import find_hints
@@ -25,7 +26,7 @@ from newron.tables.survey import ColumnSurvey
 from newron.tables.table import EncodedTable, Target
 from newron.tables.written import DATE
 
-__all__ = ["LabelledTable", "read_labelled"]
+__all__ = ["LabelledSource", "LabelledTable", "read_labelled", "survey_labelled"]
 
 TASKS = ("classes", "regression")
 _FEW = 10  # different whole numbers that are taken for classes
@@ -87,6 +88,8 @@ class LabelledTable:
         What numbers are written with, of columns and the target: %, or a currency.
     notes : tuple of str
         What else should be known of the file.
+    weight : array of shape (rows,), optional
+        The weights of the rows, where a column has them.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class LabelledTable:
     odd_words: Mapping[str, list[tuple[str, int]]] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    weight: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -158,50 +162,178 @@ def read_labelled(
     (('size',), ('blue', 'red'))
     """
     source = open_table(path, header=header)
-    source.check_column(target, "the target")
     options = ColumnOptions(drop, categories, missing)
+    labelled = survey_labelled(
+        source,
+        target,
+        options,
+        task=task,
+        on_progress=lambda: on_progress(source.done, 2 * source.total),
+    )
+    return labelled.order(positive).read(
+        lambda: on_progress(source.total + source.done, 2 * source.total)
+    )
+
+
+@dataclass(frozen=True)
+class LabelledSource:
+    """A table to train on whose columns are known: to be read whole, or in blocks.
+
+    Attributes
+    ----------
+    source : Source
+    options : ColumnOptions
+    fields : tuple of Field
+        The inputs.
+    target : Field
+        With its classes in order; without for regression.
+    weight : str or None
+        The column of the rows' weights.
+    n_rows : int
+        How many rows have a target.
+    surveys : dict
+        What every column holds.
+    left_out : dict
+        Columns that are no inputs, and why.
+    """
+
+    source: Source
+    options: ColumnOptions
+    fields: tuple[Field, ...]
+    target: Field
+    weight: str | None
+    surveys: Mapping[str, ColumnSurvey]
+    left_out: Mapping[str, str]
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have a target."""
+        return self.surveys[self.target.name].n_values
+
+    @cached_property
+    def n_used(self) -> int:
+        """How many rows have a target and a weight; to count weights, all rows are read."""
+        if self.weight is None:
+            return self.n_rows
+        return sum(len(y) for _, y, _ in self.read_blocks(_BLOCK))
+
+    def order(self, positive: str | None) -> LabelledSource:
+        """Return the table with its classes in the order in which results are told."""
+        labels = self.target.categories
+        if labels is None:
+            if positive is not None:
+                raise InputError(
+                    f"positive: expected a target of classes, got {self._where} of numbers"
+                )
+            return self
+        return replace(
+            self, target=Field(self.target.name, _order_classes(labels, positive, self._where))
+        )
+
+    @property
+    def _where(self) -> str:
+        return f"{self.source.path}: target {self.target.name!r}"
+
+    def read_blocks(
+        self, size: int, on_batch: Callable[[], None] = lambda: None
+    ) -> Iterator[tuple[Floats, Floats, Floats | None]]:
+        """Yield inputs, targets and weights of rows with a target, so many at a time."""
+        others = [] if self.weight is None else [Field(self.weight)]
+        fields = [*self.fields, *others, self.target]
+        encoder = self.source.make_encoder(fields, self.options.missing)
+        waiting: list[Floats] = []
+        n_waiting = n_read = 0
+        for batch in self.source.read(encoder):
+            rows = batch.encode(encoder).rows
+            n_read += len(rows)
+            rows = self._choose_rows(rows, batch.first)
+            waiting.append(rows)
+            n_waiting += len(rows)
+            while n_waiting >= size:
+                joined = np.concatenate(waiting)
+                yield self._split(joined[:size])
+                waiting, n_waiting = [joined[size:]], n_waiting - size
+            on_batch()
+        if n_waiting:
+            yield self._split(np.concatenate(waiting))
+        expected = self.surveys[self.target.name].n_rows
+        if n_read != expected:
+            raise InputError(
+                f"{self.source.path}: expected {expected} rows, as before, got {n_read}"
+            )
+
+    def _choose_rows(self, rows: Floats, first: int) -> Floats:
+        """Return the rows that have a target and a weight."""
+        if self.weight is None:
+            return np.asarray(rows[~np.isnan(rows[:, -1])])
+        weight = rows[:, len(self.fields)]
+        wrong = ~(weight >= 0.0)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"{describe_row(first + row, self.source.path)}, column {self.weight!r}: expected "
+                f"a weight from 0 on, got {weight[row]}"
+            )
+        return np.asarray(rows[~np.isnan(rows[:, -1]) & (weight > 0.0)])
+
+    def _split(self, rows: Floats) -> tuple[Floats, Floats, Floats | None]:
+        n = len(self.fields)
+        weight = None if self.weight is None else rows[:, n]
+        return np.ascontiguousarray(rows[:, :n]), rows[:, -1].copy(), weight
+
+    def read(self, on_batch: Callable[[], None] = lambda: None) -> LabelledTable:
+        """Read the whole table."""
+        blocks = list(self.read_blocks(_BLOCK, on_batch))
+        n, labels = len(self.fields), self.target.categories
+        values = np.concatenate([np.empty(0), *(y for _, y, _ in blocks)])
+        y = Target(self.target.name, labels, values if labels is None else values.astype(np.intp))
+        _check_target(self.source, y)
+        X = EncodedTable(self.fields, np.concatenate([np.empty((0, n)), *(X for X, *_ in blocks)]))
+        weights = [weight for *_, weight in blocks if weight is not None]
+        used = [self.surveys[one.name] for one in self.fields]
+        units = _list_units([*used, self.surveys[y.name]], self.options)
+        return LabelledTable(
+            X,
+            y,
+            form=self.source.form,
+            missing={column.name: column.n_missing for column in used if column.n_missing},
+            left_out=self.left_out,
+            n_unlabelled=self.surveys[y.name].n_missing,
+            odd_words={column.name: words for column in used if (words := column.find_odd_words())},
+            units={name: unit for name, unit in units.items() if unit != DATE},
+            notes=(*self.source.list_notes(), *_describe_dates(units), *find_hints(X, y)),
+            weight=np.concatenate(weights) if weights else None,
+        )
+
+
+_BLOCK = 65_536  # rows
+
+
+def survey_labelled(
+    source: Source,
+    target: str,
+    options: ColumnOptions,
+    *,
+    weight: str | None = None,
+    task: str | None = None,
+    on_progress: Callable[[], None] = lambda: None,
+) -> LabelledSource:
+    """Find out what the columns of a table to train on are; it is read once for that."""
+    source.check_column(target, "the target")
+    if weight is not None:
+        source.check_column(weight, "the weights")
     if target in options.drop:
         raise InputError(f"drop: expected another column than the target, got {target!r}")
-    names = [name for name in options.choose(source) if name != target]
-    surveys = survey_columns(
-        source,
-        [*names, target],
-        options.missing,
-        lambda: on_progress(source.done, 2 * source.total),
-    )
-    numbers = _list_units(surveys.values(), options)
-    labels = _find_classes(source, surveys.pop(target), task, positive)
+    names = [name for name in options.choose(source) if name not in (target, weight)]
+    others = [target] if weight is None else [target, weight]
+    surveys = survey_columns(source, [*names, *others], options.missing, on_progress)
+    labels = _find_classes(source, surveys[target], task)
     left_out = {name: why for name in names if (why := options.find_obstacle(surveys[name]))}
     used = [surveys[name] for name in names if name not in left_out]
     if not used:
         raise InputError(f"{source.path}: expected a column beside the target, got none to use")
     fields = tuple(options.make_field(column, source) for column in used)
-    rows = read_rows(
-        source,
-        [*fields, Field(target, labels)],
-        options.missing,
-        on_batch=lambda: on_progress(source.total + source.done, 2 * source.total),
-    )
-    if len(rows) != used[0].n_rows:
-        raise InputError(
-            f"{source.path}: expected {used[0].n_rows} rows, as before, got another number"
-        )
-    known = ~np.isnan(rows[:, -1])
-    values = rows[known, -1]
-    y = Target(target, labels, values if labels is None else values.astype(np.intp))
-    _check_target(source, y)
-    X = EncodedTable(fields, rows[known, :-1])
-    return LabelledTable(
-        X,
-        y,
-        form=source.form,
-        missing={column.name: column.n_missing for column in used if column.n_missing},
-        left_out=left_out,
-        n_unlabelled=int((~known).sum()),
-        odd_words={column.name: words for column in used if (words := column.find_odd_words())},
-        units={name: unit for name, unit in numbers.items() if unit != DATE},
-        notes=(*source.list_notes(), *_describe_dates(numbers), *find_hints(X, y)),
-    )
+    return LabelledSource(source, options, fields, Field(target, labels), weight, surveys, left_out)
 
 
 def _list_units(surveys: Iterable[ColumnSurvey], options: ColumnOptions) -> dict[str, str]:
@@ -219,9 +351,9 @@ def _describe_dates(units: Mapping[str, str]) -> list[str]:
 
 
 def _find_classes(
-    source: Source, column: ColumnSurvey, task: str | None, positive: str | None
+    source: Source, column: ColumnSurvey, task: str | None
 ) -> tuple[Label, ...] | None:
-    """Return the classes in order, None for regression."""
+    """Return the classes as they are sorted, None for regression."""
     where = f"{source.path}: target {column.name!r}"
     if not column.n_rows:
         raise InputError(f"{source.path}: expected rows, got a header alone")
@@ -230,8 +362,6 @@ def _find_classes(
     check_mixture(column, source)
     counts = column.count_labels()
     if _choose_task(column, counts, task, where) == "regression":
-        if positive is not None:
-            raise InputError(f"positive: expected a target of classes, got {where} of numbers")
         return None
     if counts is None or column.looks_unique:
         n = "too many" if counts is None else str(len(counts))
@@ -239,7 +369,7 @@ def _find_classes(
             f"{where}: expected classes that repeat, got {n} different ones in "
             f"{format_count(column.n_values, 'row')}; choose another target"
         )
-    return _order_classes(column.sort_labels(), positive, where)
+    return column.sort_labels()
 
 
 def _choose_task(

@@ -70,7 +70,18 @@ def fit_additive(
     tolerance: float = engine.Options.tolerance,
 ) -> engine.EngineFit:
     """Fit curves, and pairs where they are wanted, without shortening numbers."""
-    kind = kind or _choose_kind(spec)
+    options = engine.Options(
+        kind or _choose_kind(spec),
+        tolerance,
+        pairs=pairs,
+        directions=spec.directions,
+        n_threads=context.n_threads,
+        progress=_Stages(context),
+    )
+    if data.whole is not None:
+        return engine.fit_rows(
+            data.whole, spec.output, data.fields, class_weight=spec.class_weight, options=options
+        )
     return engine.fit(
         data.X,
         data.y,
@@ -79,14 +90,7 @@ def fit_additive(
         weight=data.weight,
         count=data.count.astype(np.float64),
         class_weight=spec.class_weight,
-        options=engine.Options(
-            kind,
-            tolerance,
-            pairs=pairs,
-            directions=spec.directions,
-            n_threads=context.n_threads,
-            progress=_Stages(context),
-        ),
+        options=options,
     )
 
 

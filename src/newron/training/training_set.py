@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.engine.rows import Rows
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
@@ -59,6 +60,8 @@ class TrainingSet:
         The columns.
     row : ndarray of shape (distinct rows,)
         The first row of the table that each stands for.
+    whole : Rows, optional
+        All rows in blocks, where these here are a sample of a large table.
     """
 
     X: Floats
@@ -67,6 +70,7 @@ class TrainingSet:
     count: Counts
     fields: tuple[Field, ...]
     row: NDArray[np.intp]
+    whole: Rows | None = None
 
     @classmethod
     def from_rows(
@@ -105,7 +109,7 @@ class TrainingSet:
     @property
     def n_rows(self) -> int:
         """How many rows there are, equal ones counted each."""
-        return int(self.count.sum())
+        return int(self.count.sum()) if self.whole is None else self.whole.n_rows
 
     def take(self, part: Part) -> TrainingSet:
         """Return some of the rows."""
@@ -116,11 +120,14 @@ class TrainingSet:
     def take_columns(self, index: NDArray[np.intp]) -> TrainingSet:
         """Return the rows with some of the columns."""
         fields = tuple(self.fields[i] for i in index)
-        return replace(self, X=np.ascontiguousarray(self.X[:, index]), fields=fields)
+        X = np.ascontiguousarray(self.X[:, index])
+        return replace(self, X=X, fields=fields, whole=None)
 
     def take_first(self, n: int) -> TrainingSet:
         """Return some distinct rows, the same for any order of storage."""
-        return self if n >= len(self) else self.take(self.make_part(self.count, slice(n)))
+        if n >= len(self):
+            return self if self.whole is None else replace(self, whole=None)
+        return self.take(self.make_part(self.count, slice(n)))
 
     def make_part(self, count: Counts, among: slice = slice(None)) -> Part:
         """Return the part that has so many of the rows that each distinct row stands for."""

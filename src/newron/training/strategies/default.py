@@ -27,9 +27,23 @@ from newron.training.strategies.racing import find_winners
 from newron.training.strategies.steps import fit_steps
 from newron.training.training_set import TrainingSet
 
-__all__ = ["Default"]
+__all__ = ["Default", "uses_engine"]
 
 _FIRST = 2  # folds; what is worse in each of them is not tried in the others
+
+
+def uses_engine(spec: Specification, n_rows: int) -> bool:
+    """Return whether a fit of so many rows is one of the engine, which works on blocks."""
+    if is_heaviside(spec.architecture):
+        return n_rows >= MANY_ROWS
+    return _is_smooth(spec) and (
+        any(spec.directions) or all(layer.n_factors <= 2 for layer in spec.architecture.layers)
+    )
+
+
+def _is_smooth(spec: Specification) -> bool:
+    kinds = {layer.processing for layer in spec.architecture.layers}
+    return kinds <= set(SMOOTH) and spec.architecture.adds
 
 
 class Default(Strategy):
@@ -44,19 +58,17 @@ class Default(Strategy):
 
     def fit(self, data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
         """Fit by the best procedure."""
-        layers = spec.architecture.layers
         if is_heaviside(spec.architecture):
-            if data.n_rows >= MANY_ROWS:
+            if uses_engine(spec, data.n_rows):
                 keep_quick(data, spec, context, kind="heaviside")
                 return fit_steps(data, spec, context)
             return _fit_crisp(data, spec, context)
-        smooth = {layer.processing for layer in layers} <= set(SMOOTH) and spec.architecture.adds
-        if smooth and any(spec.directions):
+        if not uses_engine(spec, data.n_rows):
+            return fit_network(data, spec, context)
+        if any(spec.directions):
             keep_quick(data, spec, context)
             return fit_binned(data, spec, context)
-        if smooth and all(layer.n_factors <= 2 for layer in layers):
-            return _fit_smooth(data, spec, context)
-        return fit_network(data, spec, context)
+        return _fit_smooth(data, spec, context)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,232 @@
+"""Tables too large to be merged, sorted and copied: rows in blocks, and a sample of them.
+
+Whether a table is large depends on its rows and columns alone, so that one in memory and one in
+files are trained alike, to the last bit. The engine works on all rows; whatever else a fit does
+(shortening numbers, growing terms, racing networks with hidden layers) goes by the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from newron.data import Dataset
+from newron.engine.binning import EDGE_SAMPLE, RawBlock
+from newron.engine.fitting import REFIT_SAMPLE
+from newron.engine.rows import BLOCK_ROWS, Index, MemoryRows, Rows, Values, cut_rows, run_ahead
+from newron.engine.storage import Budget, StoredValues, store_rows
+from newron.model.arithmetic import Floats
+from newron.tables.field import Field
+from newron.tables.fingerprint import TableHash
+from newron.tables.labelled import LabelledSource
+from newron.training.folds import MANY_ROWS
+from newron.training.training_set import Counts, TrainingSet, count_rows
+
+__all__ = ["DatasetRows", "hash_blocks", "is_large", "list_blocks", "make_large_set"]
+
+LARGE_CELLS = 2**24  # values of a table, beyond which it is large
+SAMPLE_ROWS = 100_000
+MEMORY = 512_000_000  # bytes of what is made of memory-mapped arrays
+_SEED = 8
+
+
+def is_large(n_rows: int, n_columns: int) -> bool:
+    """Return whether a table is trained in blocks; rows without weight do not count."""
+    return n_rows >= MANY_ROWS and n_rows * n_columns > LARGE_CELLS
+
+
+def list_blocks(
+    X: Floats, y: Floats, weight: Floats | None, count: Counts | None, n_threads: int
+) -> Rows:
+    """Return the rows of arrays as blocks, without those of weight 0.
+
+    What is made of a memory-mapped array is kept on disk beyond a budget.
+    """
+    used = None if weight is None or np.all(weight) else np.flatnonzero(weight)
+    n_rows = len(X) if used is None else len(used)
+    blocks = []
+    for at in cut_rows(n_rows, BLOCK_ROWS):
+        rows = at if used is None else used[at]
+        weights = np.ones(at.stop - at.start) if weight is None else weight[rows]
+        blocks.append(_LazyBlock(X, y, rows, weights, None if count is None else count[rows]))
+    return _ArrayRows(blocks, n_threads, Budget(MEMORY) if _is_mapped(X) else None)
+
+
+def _is_mapped(array: Any) -> bool:
+    """Whether an array lies in a file."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array is not None
+
+
+class _LazyBlock:
+    """Rows of arrays, which are read and made float64 when they are needed."""
+
+    def __init__(
+        self, X: Floats, y: Floats, rows: slice | Index, weight: Floats, count: Counts | None
+    ) -> None:
+        self.X, self.y, self.rows, self.weight, self.count = X, y, rows, weight, count
+        self.n_rows = len(weight)
+
+    def load(self) -> RawBlock:
+        """Read the rows."""
+        X = np.ascontiguousarray(self.X[self.rows], np.float64)
+        return _make_block(X, np.asarray(self.y[self.rows]), self.weight, self.count)
+
+
+class _ArrayRows(MemoryRows):
+    """Blocks of arrays; those of memory-mapped ones are in memory only while they are used."""
+
+    def __init__(self, blocks: Sequence[_LazyBlock], n_threads: int, budget: Budget | None) -> None:
+        super().__init__(blocks, n_threads)
+        self._budget = budget
+
+    def store(
+        self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
+    ) -> tuple[Rows, list[Values], Any]:
+        """Return rows as codes, values of them, and what they sum up to."""
+        if self._budget is None:
+            return super().store(n, function, merge)
+        return store_rows(self.run(function), n, merge, self._budget, self.n_threads)
+
+    def run(self, function: Callable[..., Any], *values: Values) -> Iterator[Any]:
+        """Yield the results of a function of each block."""
+        return super().run(_OnLoaded(function), *values)
+
+
+class _OnLoaded:
+    """A function of a block that is read first."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, block: _LazyBlock, *parts: Any) -> Any:
+        """Call the function."""
+        return self.function(block.load(), *parts)
+
+
+def _make_block(X: Floats, y: Floats, weight: Floats, count: Counts | None = None) -> RawBlock:
+    counts = count_rows(weight) if count is None else count
+    return RawBlock(X, y, weight, counts.astype(np.float64))
+
+
+class DatasetRows(Rows):
+    """The rows of a data set, read again whenever all are needed.
+
+    Some are kept: those that samples are made of, collected in one reading.
+    """
+
+    def __init__(
+        self,
+        labelled: LabelledSource,
+        data: Dataset,
+        n_threads: int,
+        check: Callable[[Floats], None] | None = None,
+    ) -> None:
+        self._labelled, self.n_threads, self._check = labelled, n_threads, check
+        self._budget = Budget(data.memory, data.cache)
+        n_rows = labelled.n_used
+        super().__init__([at.stop - at.start for at in cut_rows(n_rows, BLOCK_ROWS)])
+        self.is_unweighed = labelled.weight is None
+        self.fingerprint = ""
+        self._kept: tuple[Index, RawBlock] | None = None
+
+    def _read(self) -> Iterator[tuple[Floats, Floats, Floats | None]]:
+        return self._labelled.read_blocks(BLOCK_ROWS)
+
+    def _list_blocks(self) -> Iterator[RawBlock]:
+        for X, y, weight in self._read():
+            if self._check is not None:
+                self._check(y[:, None])
+            yield _make_block(X, y[:, None], np.ones(len(y)) if weight is None else weight)
+
+    def run(self, function: Callable[..., Any], *values: Values) -> Iterator[Any]:
+        """Yield the results of a function of each block."""
+        arguments = zip(self._list_blocks(), *values, strict=True)
+        return run_ahead(function, arguments, self.n_threads)
+
+    def make(self, n: int, function: Callable[..., Any], *values: Values) -> list[Values]:
+        """Return values of the rows."""
+        made = [StoredValues(self._budget) for _ in range(n)]
+        for parts in self.run(function, *values):
+            for each, part in zip(made, parts, strict=True):
+                each.append(part)
+        return list(made)
+
+    def store(
+        self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
+    ) -> tuple[Rows, list[Values], Any]:
+        """Return rows as codes, values of them, and what they sum up to."""
+        return store_rows(self.run(function), n, merge, self._budget, self.n_threads)
+
+    def collect(self, samples: Sequence[tuple[int, int]]) -> None:
+        """Read all rows once, keep those of some samples, and know the table's fingerprint.
+
+        A sample is a number of rows and a seed.
+        """
+        chosen = [self.sample(*each) for each in samples]
+        none = np.zeros(0, np.intp)
+        index = np.unique(np.concatenate([none, *(each for each in chosen if each is not None)]))
+        digest = TableHash([one.name for one in self._labelled.fields])
+        targets, parts, first = StoredValues(self._budget), [], 0
+        for block in self._list_blocks():
+            digest.add(block.X)
+            targets.append(block.y)
+            begin, end = np.searchsorted(index, [first, first + block.n_rows])
+            parts.append(block.take(index[begin:end] - first))
+            first += block.n_rows
+        self.fingerprint = digest.finish(targets)
+        self._kept = index, _join_blocks(parts)
+
+    def gather(self, index: Index, function: Callable[..., Any], *values: Values) -> Any:
+        """Return what a function returns of some rows."""
+        if self._kept is not None and not values:
+            known, block = self._kept
+            at = np.searchsorted(known, index)
+            if len(known) and np.array_equal(known[np.minimum(at, len(known) - 1)], index):
+                return function(block, at)
+        return super().gather(index, function, *values)
+
+
+def _join_blocks(parts: Sequence[RawBlock]) -> RawBlock:
+    def join(name: str) -> Any:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return RawBlock(join("X"), join("y"), join("weight"), join("count"))
+
+
+def make_large_set(raw: Rows, fields: tuple[Field, ...]) -> TrainingSet:
+    """Return the training set of rows in blocks: some of them, and all as its ``whole``."""
+    limit = int(np.clip(LARGE_CELLS // max(len(fields), 1), 5_000, SAMPLE_ROWS))
+    if isinstance(raw, DatasetRows):
+        raw.collect([EDGE_SAMPLE, REFIT_SAMPLE, (limit, _SEED)])
+    index = raw.sample(limit, _SEED)
+    rows = np.arange(raw.n_rows) if index is None else index
+    n = len(fields)
+    taken = raw.gather(rows, _take)
+    data = TrainingSet.from_rows(
+        np.ascontiguousarray(taken[:, :n]), taken[:, n:-1].copy(), taken[:, -1].copy(), fields
+    )
+    return replace(data, whole=raw)
+
+
+def _take(block: RawBlock, index: Index) -> Floats:
+    return np.column_stack([block.X[index], block.y[index], block.weight[index]])
+
+
+def hash_blocks(raw: Rows, fields: Sequence[Field]) -> str:
+    """Return the fingerprint of a table in blocks."""
+    if isinstance(raw, DatasetRows):
+        return raw.fingerprint
+    digest, targets = TableHash([one.name for one in fields]), []
+    for X, y in raw.run(_get_table):
+        digest.add(X)
+        targets.append(y)
+    return digest.finish(targets)
+
+
+def _get_table(block: RawBlock) -> tuple[Floats, Floats]:
+    return block.X, block.y
