@@ -24,6 +24,7 @@ from newron.engine.design import (
     Pairs,
     coarsen,
     expand,
+    find_tied,
     sum_block,
 )
 from newron.engine.evidence import Coefficients, Settings, solve
@@ -81,7 +82,7 @@ class Additive:
         if self.is_few:
             codes = table.codes
             coarse = coarsen_rows(table, codes) if any(group.is_pair for group in groups) else codes
-            return DenseDesign(expand(groups, codes, coarse), table.rows)
+            return DenseDesign(expand(groups, codes, coarse), table.rows, find_tied(groups))
         limit = max(int(_SAMPLE / self.n_outputs**0.5), _MIN_SAMPLE)
         return BinnedDesign(table, groups, table.rows.sample(limit, 1))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +32,7 @@ __all__ = [
     "coarsen",
     "expand",
     "find_slices",
+    "find_tied",
     "sum_block",
 ]
 
@@ -63,12 +64,38 @@ def find_slices(groups: Sequence[Group]) -> list[slice]:
     return [slice(a, b) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 
 
-class DenseDesign:
-    """All functions on all rows."""
+def find_tied(groups: Sequence[Group]) -> list[NDArray[np.intp]]:
+    """Return the positions of the coefficients of each kind of tied groups."""
+    found: dict[str, list[int]] = {}
+    for group, part in zip(groups, find_slices(groups), strict=True):
+        if group.tied:
+            found.setdefault(group.kind, []).extend(range(part.start, part.stop))
+    return [np.array(positions, np.intp) for positions in found.values()]
 
-    def __init__(self, matrix: Floats, rows: Rows) -> None:
+
+class DenseDesign:
+    """All functions on all rows.
+
+    ``tied`` are the positions of coefficients that have one prior variance, a kind each.
+    """
+
+    def __init__(self, matrix: Floats, rows: Rows, tied: Sequence[NDArray[np.intp]] = ()) -> None:
         self.matrix, self.rows = matrix, rows
         self.size = matrix.shape[1]
+        self.tied = tied
+        self.free = np.setdiff1d(np.arange(self.size), np.concatenate([*tied, []]))
+
+    @cached_property
+    def kernels(self) -> list[Floats]:
+        """The kernel of rows of each tied part, for a prior variance of 1."""
+        return [_make_kernel(self.matrix[:, part]) for part in self.tied]
+
+    def kernel(self, prior: Floats) -> Floats:
+        """Return the covariance of scores between rows under prior variances."""
+        total = _make_kernel(self.matrix[:, self.free] * np.sqrt(prior[self.free]))
+        for part, kernel in zip(self.tied, self.kernels, strict=True):
+            total += prior[part[0]] * kernel
+        return total
 
     def score(self, coefficients: Floats) -> Values:
         """Return the sum of functions for every row."""
@@ -83,6 +110,12 @@ class DenseDesign:
         del output  # few rows: nothing is kept
         weighed = self.matrix * np.sqrt(self.rows.take(None, curvature))[:, None]
         return np.asarray(dsyrk(1.0, weighed.T, lower=1))
+
+
+def _make_kernel(functions: Floats) -> Floats:
+    """Return the products of rows with rows."""
+    half = dsyrk(1.0, functions.T, trans=1, lower=1)
+    return np.asarray(half + np.tril(half, -1).T)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from newron.engine.basis import Group
@@ -145,19 +145,30 @@ class CovariancePosterior:
 
 @dataclass(frozen=True, eq=False)
 class KernelPosterior:
-    """A posterior by its prior variances, less the square of a matrix with a row for each row."""
+    """A posterior by its prior variances, less what the rows tell.
+
+    The covariance is the prior's less its product with ``inner`` between the functions of rows.
+    """
 
     prior: Floats
-    root: Floats
+    design: DenseDesign
+    inner: Floats  # (rows, rows)
 
     def variances(self) -> Floats:
-        """Return the variance of every coefficient."""
-        return np.asarray(self.prior - np.einsum("ij,ij->j", self.root, self.root))
+        """Return the variance of every coefficient; of tied ones their mean."""
+        out, free = self.prior.copy(), self.design.free
+        functions = self.design.matrix[:, free]
+        out[free] -= out[free] ** 2 * np.einsum("ij,ij->j", functions, self.inner @ functions)
+        for part, kernel in zip(self.design.tied, self.design.kernels, strict=True):
+            told = float(np.einsum("ij,ij->", self.inner, kernel)) / len(part)
+            out[part] -= out[part] ** 2 * told
+        return out
 
     def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
         """Return the standard deviation of sums of some functions, one for each row."""
-        less = functions @ self.root[:, part].T
-        square = functions**2 @ self.prior[part] - np.einsum("ij,ij->i", less, less)
+        across = (functions * self.prior[part]) @ self.design.matrix[:, part].T
+        told = np.einsum("ij,ij->i", across @ self.inner, across)
+        square = functions**2 @ self.prior[part] - told
         return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
 
@@ -234,8 +245,7 @@ def _step(design: Design, walk: _Walk, output: int) -> Posterior:
     factor = _factorize(design.gram(curvature, output), precision + _FREE)
     step = cho_solve((factor, True), downhill, check_finite=False)
     walk.take(output, step, design.score(step), precision)
-    inverse, _ = dpotri(factor, lower=1, overwrite_c=True)
-    return CovariancePosterior(np.tril(inverse) + np.tril(inverse, -1).T)
+    return CovariancePosterior(_invert(factor))
 
 
 def _factorize(hessian: Floats, ridge: Floats) -> Floats:
@@ -256,8 +266,7 @@ def _step_by_rows(design: DenseDesign, walk: _Walk, output: int) -> Posterior:
     """Take the same step where rows are fewer than coefficients, by the kernel of rows."""
     precision = np.maximum(walk.at.precision(walk.likelihood.shift_free), 1e-3)
     prior = 1.0 / precision
-    scaled = design.matrix * np.sqrt(prior)
-    kernel = scaled @ scaled.T
+    kernel = design.kernel(prior)
     values = walk.at.values[:, output]
     rows = walk.likelihood.rows
     derivatives = walk.likelihood.differentiate(walk.scores, output)
@@ -269,8 +278,13 @@ def _step_by_rows(design: DenseDesign, walk: _Walk, output: int) -> Posterior:
     solved = cho_solve((factor, True), root * (kernel @ target), check_finite=False)
     step = prior * (design.matrix.T @ (target - root * solved)) - values
     walk.take(output, step, design.score(step), precision)
-    whitened = solve_triangular(factor, root[:, None] * scaled, lower=True, check_finite=False)
-    return KernelPosterior(prior, np.asarray(whitened * np.sqrt(prior)))
+    return KernelPosterior(prior, design, root[:, None] * _invert(factor) * root)
+
+
+def _invert(factor: Floats) -> Floats:
+    """Return the inverse of a matrix from its lower Cholesky factor, which is overwritten."""
+    inverse, _ = dpotri(factor, lower=1, overwrite_c=True)
+    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
 
 
 # ---- variances ----

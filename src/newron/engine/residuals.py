@@ -22,6 +22,7 @@ __all__ = ["measure_rest"]
 _ROWS = 6_000  # of which trees are grown
 _MANY = 1_000_000  # rows of which no permutation is made, for its memory
 _TREES = 10
+_FEATURES = 100  # columns that a split looks at, at most
 _LEAF = 3  # rows of a leaf at least
 _SEED = 6
 
@@ -77,9 +78,10 @@ def _predict(codes: NDArray[Any], left: Floats, others: NDArray[Any], seed: int)
     from sklearn.tree import ExtraTreeRegressor
 
     total = np.zeros((len(others), left.shape[1]))
+    features = min(0.5, _FEATURES / codes.shape[1])
     for i in range(_TREES):
         tree = ExtraTreeRegressor(
-            max_features=0.5, min_samples_leaf=_LEAF, random_state=_TREES * seed + i
+            max_features=features, min_samples_leaf=_LEAF, random_state=_TREES * seed + i
         )
         total += tree.fit(codes, left).predict(others).reshape(total.shape)
     return total / _TREES

@@ -17,10 +17,10 @@ class Names(Callback):
         self.names.append(name)
 
 
-def list_candidates(X, y, **settings):
+def list_candidates(X, y, kind="smooth", **settings):
     seen = Names()
     frame = pd.DataFrame(X).add_prefix("x")
-    learner = NewronClassifier("smooth", random_state=0, callbacks=[seen], **settings)
+    learner = NewronClassifier(kind, random_state=0, callbacks=[seen], **settings)
     return seen.names, learner.fit(frame, y)
 
 
@@ -39,6 +39,17 @@ def test_on_few_rows_noise_costs_a_short_training_of_each_kind():
     names, _ = list_candidates(*draw_noise(400))
     assert names[0] == "additive, rows of its own"
     assert [name.endswith("250 epochs") for name in names[1:]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("smooth", []), ("heaviside", ["grow, single conditions", "grow, distilled"])],
+)
+def test_on_many_columns_noise_costs_no_network(kind, expected):
+    rng = np.random.default_rng(1000)
+    X = rng.normal(size=(200, 160))
+    names, _ = list_candidates(X, rng.random(200) < 0.5, kind=kind)
+    assert names == expected
 
 
 @pytest.mark.parametrize("n_rows", [800, 3_000])

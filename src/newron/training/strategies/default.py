@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from newron.engine.screening import WIDE
 from newron.model.arithmetic import Floats
 from newron.training.architecture import SMOOTH
 from newron.training.binned import finish_binned, fit_binned, fit_pairs, keep_quick
@@ -115,6 +116,8 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     if not folds:
         return fit_network(data, spec, context)
     growth = plan_growth(data, spec, folds, context)
+    if data.X.shape[1] > WIDE:
+        return growth.fit()
     few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
     trial = partial(fit_network, spec=few, context=context)
     fit = partial(fit_network, data, spec, context)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from newron.engine.screening import WIDE
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.training.architecture import Architecture
@@ -96,7 +97,7 @@ def plan_growth(
     Single conditions are best on small noisy tables, most often grown towards what
     smooth networks predict, else with a strong ridge; terms of up to three conditions on
     logic and on many rows. The longer ones must be better by more than the spread
-    between folds.
+    between folds. On wide tables only single conditions are tried.
     """
     single = start_growth(data, spec, context)
     longer = replace(single, plan=GrowPlan(spec.max_terms, 3, ridge=1.0, least_weight=2.0))
@@ -105,6 +106,8 @@ def plan_growth(
     context.keep(replace(single, plan=single.plan.with_terms(5), context=alone).fit)
     if not folds:
         return single
+    if data.X.shape[1] > WIDE:
+        return _plan_wide(single, folds[:2])
     tasks = [single.task] * len(folds)
     if data.n_rows > MANY_ROWS:
         return longer.evaluate("grow, up to 3 conditions", tasks, folds)
@@ -141,6 +144,23 @@ def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
         for fold in folds
     ]
     teacher = _train_teacher(single, data)
+    distilled = _choose_ridge(single, teacher, tasks, folds)
+    distilled = replace(distilled, evaluated=evaluate_terms(tasks, distilled.plan, folds))
+    single.context.evaluated("grow, distilled", distilled.losses)
+    return distilled
+
+
+def _plan_wide(single: Growth, folds: Sequence[Fold]) -> Growth:
+    """Choose between the rows' own targets and the engine's curves, with few fits."""
+    chosen = single.evaluate("grow, single conditions", [single.task] * len(folds), folds)
+    distilled = _distil_growth(single, folds)
+    return chosen if is_better(chosen.losses, distilled.losses) else distilled
+
+
+def _choose_ridge(
+    single: Growth, teacher: Problem, tasks: Sequence[GrowTask], folds: Sequence[Fold]
+) -> Growth:
+    """Return the growth whose ridge and number of terms come nearest to a teacher."""
     best, nearest = single.plan, np.inf
     for ridge in _RIDGES:
         plan = replace(single.plan, ridge=ridge)
@@ -148,15 +168,12 @@ def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
         distances = near.mean(axis=0)
         if distances.min() < nearest:
             best, nearest = plan.with_terms(int(distances.argmin())), float(distances.min())
-    distilled = replace(
+    return replace(
         single,
         task=replace(single.task, teacher=teacher),
         path=replace(single.path, target_scale=teacher.scale.then(single.path.target_scale)),
         plan=best,
-        evaluated=evaluate_terms(tasks, best, folds),
     )
-    single.context.evaluated("grow, distilled", distilled.losses)
-    return distilled
 
 
 def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:

@@ -5,7 +5,7 @@ something together that it cannot express, so that they are trained in earnest o
 
 - on few rows, a short training on three quarters of them is not clearly worse, on the other
   quarter, than what the additive model is expected to be on new rows;
-- on many rows, trees explain some of what the additive model leaves over;
+- on many rows or columns, trees explain some of what the additive model leaves over;
 - and then a long training on one split of at most ``RACE_ROWS`` rows is clearly better.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from newron.engine import EngineFit
 from newron.engine.residuals import measure_rest
+from newron.engine.screening import WIDE
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.training.architecture import Architecture
@@ -36,6 +37,7 @@ RACE_ROWS = 2_500  # distinct rows of a race
 _EPOCHS, _SHORT = 1_000, 250  # of networks with hidden layers, and of the first trial
 _MIN_EPOCHS = 10
 _VISITS = 10_000_000  # rows times epochs of one training
+_WORK = 500_000_000  # functions of columns times rows times epochs of one trial on a wide table
 _EVIDENCE = 3.0  # standard errors by which trees must explain what is left over
 
 
@@ -47,7 +49,7 @@ def find_winners(
     ``additive`` and its network ``model`` were fitted to all rows.
     """
     kinds = [kind for kind in (spec.architecture, *spec.others) if len(kind.layers) > 1]
-    many = len(data) > RACE_ROWS
+    many = len(data) > RACE_ROWS or data.X.shape[1] > WIDE
     if not kinds or (many and max(map(measure_rest, additive.parts)) < _EVIDENCE):
         return []
     rows = data.take_first(RACE_ROWS)
@@ -95,6 +97,9 @@ class _Race:
 
     def compare(self, deep: Specification, losses: Floats, epochs: int, errors: float) -> bool:
         """Return whether a network is better than losses, by so many standard errors."""
+        n_rows, n_columns = self.train.X.shape
+        if n_columns > WIDE:
+            epochs = min(epochs, max(_WORK // (n_rows * n_columns), _MIN_EPOCHS))
         epochs = min(epochs, deep.recipe.max_iter)
         trial = deep.adjust(n_init=1, max_iter=epochs)
         model = fit_network(self.train, trial, self.context.aside()).model
