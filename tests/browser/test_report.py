@@ -315,3 +315,56 @@ def test_the_line_between_two_classes_can_be_moved(show):
         page.fill("#cost-missed", "5")
         missed, alarms = (~said & truth).sum(), (said & ~truth).sum()
         assert page.inner_text('[data-cut="cost"]') == str(5 * missed + alarms)
+
+
+# ---- rows of the reader's own ----
+
+
+def write_csv(model, table, separator=","):
+    names = separator.join(
+        f'"{name}"' if separator in name else name for name in model.schema.names
+    )
+    lines = [separator.join("" if x is None or x != x else str(x) for x in row) for row in table]
+    return "\n".join([names, *lines])
+
+
+def test_pasted_rows_are_answered_as_python_answers_them(show):
+    model, table, _ = make_example("soft")
+    with show("soft") as page:
+        page.fill("#paste", write_csv(model, table[:30].tolist(), ";"))
+        page.click("#answer")
+        cells = page.locator("#answers tbody tr").evaluate_all(
+            "rows => rows.map((row) => [...row.querySelectorAll('td')].map((td) => td.textContent))"
+        )
+        assert [row[0] for row in cells] == [str(label) for label in model.predict(table[:30])]
+        said = np.array([[float(x) for x in row[1:]] for row in cells])
+        np.testing.assert_allclose(said, model.predict_proba(table[:30]), atol=5.1e-5)
+        assert "30 of 30 rows answered." in page.inner_text("#drop-notes")
+        page.click("#answers tbody tr:nth-child(7) button")
+        assert page.input_value("#pick") == "-1"
+        with page.expect_download() as download:
+            page.click("#keep")
+        lines = Path(download.value.path()).read_text("utf-8").splitlines()
+        assert len(lines) == 31
+        assert lines[0].startswith("row,answer,")
+
+
+def test_a_dropped_file_with_faults_is_told_line_by_line(show):
+    model, table, _ = make_example("card")
+    rows = table[:3].tolist()
+    numbers = [i for i, c in enumerate(model.schema.columns) if not c.n_categories]
+    rows[1][numbers[0]] = "<b>many</b>"
+    name = model.schema.names[numbers[0]]
+    with show("card") as page:
+        page.set_input_files(
+            "#file",
+            {"name": "r.csv", "mimeType": "text/csv", "buffer": write_csv(model, rows).encode()},
+        )
+        page.wait_for_selector("#answers table")
+        assert "2 of 3 rows answered." in page.inner_text("#drop-notes")
+        told = page.inner_text("#answers tbody tr:nth-child(2)")
+        assert f"Row 2, {name}: expected a number, got “<b>many</b>”." in told
+        page.fill("#paste", "a,b\n1,2")
+        page.click("#answer")
+        assert "missing: " in page.inner_text("#drop-notes")
+        assert page.locator("#answers table").count() == 0

@@ -256,6 +256,21 @@ def test_smooth_curves_and_surfaces_have_mean_0_in_every_reader(kind, tmp_path):
             assert abs(curve.mean()) < 0.05 * effect.size
 
 
+@pytest.mark.parametrize("kind", ["smooth", "pairs"])
+def test_the_report_of_a_smooth_network_has_the_numbers_of_its_curves(kind, tmp_path):
+    model, X, y = fit(kind)
+    model.report(tmp_path / "r.html", X, y)
+    page = (tmp_path / "r.html").read_text("utf-8")
+    data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    effects = model.shapes(by="column")
+    assert data["intercepts"] == list(effects.intercepts.values())
+    assert {term["name"] for term in data["terms"]} == set(name_contributions(model)[:-1])
+    for term in data["terms"]:
+        assert tuple(term["means"]) == model.means[tuple(term["name"].split(" × "))]
+    for effect in effects:
+        assert effect.description in page
+
+
 def test_pairs_are_functions_of_two_named_columns():
     model, X, _ = fit("pairs")
     names = name_contributions(model)

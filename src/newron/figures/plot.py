@@ -13,7 +13,7 @@ from newron.drawing.shapes import Attributes, Dot, Drawable, Group, Label, Line,
 from newron.drawing.text import fit, measure
 from newron.figures.captions import Mark
 from newron.figures.diagram import Axis, Function
-from newron.formatting import format_percent, format_position, format_rounded
+from newron.formatting import MINUS, format_percent, format_position, format_rounded
 
 __all__ = [
     "MAX_VALUE",
@@ -352,4 +352,10 @@ def _write_value(value: float, sign: str = "") -> str:
         text = sign + format_rounded(value, digits)
         if measure(text, SIZES["tick"]) <= MAX_VALUE:
             return text
-    return fit(text, MAX_VALUE, SIZES["tick"])
+    return f"{sign}{_write_power(value)}"  # a number is never cut
+
+
+def _write_power(value: float) -> str:
+    """Write a number of many digits as one and a power of ten: "4e5"."""
+    digit, power = f"{value:.0e}".split("e")
+    return f"{digit}e{int(power)}".replace("-", MINUS)

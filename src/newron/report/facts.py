@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
+from newron.model.terms import Terms, split_terms
 from newron.report.labels import Labels, rename, rename_card
 from newron.report.origin import Origin
 from newron.report.rows import draw_rows, list_rows, read_rows, read_truth
@@ -37,6 +39,7 @@ from newron.rules.crisp import Fidelity, make_crisp, measure_fidelity
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
+from newron.shapes.effects import Effects, read_effects
 from newron.tables.fingerprint import hash_table
 
 __all__ = ["Facts", "gather"]
@@ -139,6 +142,19 @@ class Facts:
         """Whether the rows show how good the model is: hardly any is a row of training."""
         few = self.seen is not None and self.seen < max(FEW_SEEN * len(self.rows), 1)
         return self.quality is not None and (few or self.exhaustive)
+
+    @cached_property
+    def terms(self) -> Terms | None:
+        """What columns and pairs add to the scores of a smooth network; None of others."""
+        if self.is_crisp or self.model.layers[-1].aggregation != "sum":
+            return None
+        found = split_terms(self.model)
+        return None if any(len(term.columns) > 2 for term in found.terms) else found
+
+    @cached_property
+    def effects(self) -> Effects | None:
+        """The curves and surfaces of these terms."""
+        return None if self.terms is None else read_effects(self.model)
 
     @property
     def limit(self) -> Fraction:

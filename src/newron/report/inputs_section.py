@@ -20,6 +20,7 @@ from newron.figures.plot import draw_function
 from newron.formatting import clean, format_position, format_rounded, format_unit
 from newron.model.arithmetic import Floats
 from newron.model.schema import Column
+from newron.report.effects_section import write_curves
 from newron.report.facts import Facts
 from newron.report.numbers import count, integer, name_class, percent
 from newron.shapes.curve import trace_function
@@ -30,7 +31,7 @@ __all__ = ["write_inputs"]
 _BARS = 24
 _MAX_LABELS = 8  # categories that have a bar each; the rarest are joined
 _MAX_FUNCTIONS, _MAX_PLOTS = 4, 100  # of an input, and of all, that are drawn
-_MAX_INPUTS = 24  # that have a panel before the rest is folded
+_MAX_INPUTS = 12  # that have a panel before the rest is folded
 _MIN_SLOT = 34.0  # of a category, to have its own label
 _WIDTH, _BASE, _TOP = 280.0, 104.0, 88.0
 _SHADES = 5  # classes that have a shade of their own
@@ -123,7 +124,9 @@ def _write_panel(facts: Facts, i: int) -> Markup:
     limit = min(_MAX_FUNCTIONS, max(_MAX_PLOTS // len(facts.used), 1))
     zone = own[0][0] if len(own) == 1 and own[0][0].crisp else None
     parts = [] if zone else [_write_function(facts, f, neuron) for f, neuron in own[:limit]]
-    if len(own) > limit:
+    if facts.effects is not None:
+        parts = write_curves(facts.effects, column.name, _WIDTH - 8, limit)
+    elif len(own) > limit:
         parts.append(html("p", count(len(own) - limit, "more function"), class_="muted"))
     if facts.is_crisp:
         members = [member for f, _ in own[:limit] for member in f.members]

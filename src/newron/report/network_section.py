@@ -8,8 +8,9 @@ from newron.drawing.markup import Markup, bdi, html, join
 from newron.drawing.svg import write_inline
 from newron.figures.diagram import Function, Neuron
 from newron.figures.figure import Picture
-from newron.formatting import format_rounded
-from newron.model.description import describe_aggregation
+from newron.formatting import format_rounded, format_signed
+from newron.model.description import describe_aggregation, name_neurons
+from newron.model.terms import Terms
 from newron.report.facts import Facts
 from newron.report.numbers import count
 from newron.report.rules_section import name_rules
@@ -44,8 +45,9 @@ _ROW = Markup("""<h2>This {noun}</h2><p class="lede" id="tell"></p>{rules}
 <p class="small muted">{fixed}<span id="flip-note"></span> The model describes these data; it does
 not say what an action would do.</p></div>
 <div class="scroll"><table class="margins"><thead><tr><th scope=col>reads</th>
-<th scope=col>function</th><th scope=col>value</th><th scope=col class="num">adds</th></tr></thead>
+{function}<th scope=col>value</th><th scope=col class="num">adds</th></tr></thead>
 {neurons}</table></div></div>""")
+_FUNCTION = Markup("<th scope=col>function</th>")
 
 
 def write_network(facts: Facts) -> Markup:
@@ -81,8 +83,50 @@ def write_row(facts: Facts) -> Markup:
         if facts.classes is None
         else f"What must change to flip this {noun}?",
         fixed=join("Held fixed: ", fixed, ". ") if fixed else "",
-        neurons=join(_write_neuron(facts, neuron) for neuron in facts.diagram.neurons),
+        function=_FUNCTION if facts.terms is None else "",
+        neurons=join(_write_neuron(facts, neuron) for neuron in facts.diagram.neurons)
+        if facts.terms is None
+        else _write_terms(facts, facts.terms),
     )
+
+
+def _write_terms(facts: Facts, terms: Terms) -> Markup:
+    """Return what columns and pairs of a smooth network add to each score."""
+    names = name_neurons(facts.model, len(facts.model.layers))
+    return join(_write_score(terms, k, name, len(names) > 1) for k, name in enumerate(names))
+
+
+def _write_score(terms: Terms, k: int, name: str, several: bool) -> Markup:
+    last = terms.model.layers[-1]
+    order = [t for t, term in enumerate(terms.terms) if (last.target[list(term.edges)] == k).any()]
+    lines = [
+        html(
+            "tr",
+            html("th", bdi(terms.terms[t].name), scope="row"),
+            html("td", data_reads=t),
+            html("td", class_="num", data_term=f"{t}:{k}"),
+        )
+        for t in order
+    ]
+    start = html("td", format_signed(terms.intercept[k], 4), class_="num")
+    return html(
+        "tbody",
+        html("tr", html("th", bdi(name), colspan=3, scope="rowgroup")) if several else None,
+        lines[:_MAX_PARTS],
+        _write_folded(lines[_MAX_PARTS:]),
+        html("tr", html("td", "to start with", colspan=2), start),
+        html(
+            "tr", html("td", "sum", colspan=2), html("td", class_="num", data_score=k), class_="sum"
+        ),
+    )
+
+
+def _write_folded(lines: Sequence[Markup]) -> Markup | None:
+    """Return lines that a reader opens."""
+    if not lines:
+        return None
+    inner = html("details", html("summary", f"{len(lines)} more"), html("table", lines))
+    return html("tr", html("td", inner, colspan=3))
 
 
 def _write_neuron(facts: Facts, neuron: Neuron) -> Markup:

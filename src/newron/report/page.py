@@ -14,6 +14,7 @@ from newron.report.card_section import write_card
 from newron.report.facts import Facts
 from newron.report.inputs_section import write_inputs
 from newron.report.network_section import write_network, write_row
+from newron.report.new_rows_section import write_new_rows
 from newron.report.page_data import write_data
 from newron.report.quality_section import make_title, write_quality, write_result
 from newron.report.rules_section import RuleWriter, name_rules, write_rules
@@ -50,12 +51,14 @@ def render(facts: Facts) -> str:
         ("rules", name_rules(facts).removeprefix("The ").capitalize(), write_rules(facts, writer)),
         ("network", "Network", write_network(facts)),
         ("row", f"This {facts.labels.noun}", write_row(facts)),
+        ("new", f"Your {facts.labels.noun}s", write_new_rows(facts)),
         ("inputs", "Inputs", write_inputs(facts)),
         ("performance", "Performance", write_quality(facts)),
         ("card", "Model card", write_card(facts)),
     ]
     shown = [section for section in sections if section[2]]
-    style, model, script = _write_style(), _write_model(facts), _read("report.js")
+    style, model = _write_style(), _write_model(facts)
+    script = _read("report.js") + _read("new_rows.js")
     return _PAGE.format(
         policy=_write_policy(style, model, script),
         version=__version__,

@@ -19,6 +19,7 @@ from newron.report.facts import Facts
 from newron.report.numbers import name_class
 from newron.report.threshold_section import count_cuts
 from newron.rules.axis import Axis
+from newron.tables.cells import MISSING_WORDS
 
 __all__ = ["write_data"]
 
@@ -50,6 +51,7 @@ def _describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
         else list(output.names),
         "binary": facts.is_binary,
         "amounts": not isinstance(output, Classes),
+        "link": None if isinstance(output, Classes) else output.link,
         "rows": [[_plain(x) for x in facts.rows[k].tolist()] for k in facts.picked],
         "numbers": [int(k) + 1 for k in facts.picked],
         "truth": _list_truth(facts),
@@ -59,8 +61,22 @@ def _describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
         "cuts": count_cuts(facts),
         "order": facts.used,
         "limit": float(facts.limit) if facts.is_binary else None,
+        "missing": sorted(MISSING_WORDS),
+        **_describe_terms(facts),
         "weighted": any(layer.alpha is not None for layer in model.layers),
     }
+
+
+def _describe_terms(facts: Facts) -> dict[str, Any]:
+    """Return which functions each column or pair adds up, less its mean over the training rows."""
+    if facts.terms is None:
+        return {}
+    pairs = zip(facts.terms.terms, facts.terms.means.tolist(), strict=True)
+    terms = [
+        {"name": term.name, "columns": term.columns, "edges": term.edges, "means": means}
+        for term, means in pairs
+    ]
+    return {"terms": terms, "intercepts": facts.terms.intercept.tolist()}
 
 
 def _plain(value: float) -> float | int | None:
@@ -81,6 +97,7 @@ def _list_truth(facts: Facts) -> list[Any] | None:
 def _describe_column(facts: Facts, i: int, column: Column, used: set[int]) -> dict[str, Any]:
     described: dict[str, Any] = {
         "name": column.name,
+        "alias": _find_alias(facts, column.name),
         "unit": column.unit or "",
         "gaps": column.gaps,
         "used": i in used,
@@ -97,6 +114,12 @@ def _describe_column(facts: Facts, i: int, column: Column, used: set[int]) -> di
         described["marks"] = _list_marks(facts, i)
         described |= _list_places(facts, i, facts.axes[i])
     return described
+
+
+def _find_alias(facts: Facts, name: str) -> str:
+    """Return what a column is called in the tables of the model."""
+    given = facts.labels.names or {}
+    return next((old for old, new in given.items() if str(new) == name), name)
 
 
 def _find_step(column: Column, values: Floats) -> float:

@@ -304,9 +304,10 @@ def _write_class_charts(facts: Facts, quality: ClassificationQuality) -> list[Ma
     ]
     if facts.is_binary and facts.truth is not None:
         centre = facts.model.layers[-1].centre
-        middle = 0.0 if centre is None else float(centre[0])
+        middle = 0.0 if centre is None or facts.terms is not None else float(centre[0])
         totals = facts.scores[:, 0] + middle
-        chart = draw_scores(totals, facts.truth, middle, float(facts.limit), names)
+        limit = 0.0 if facts.terms is not None else float(facts.limit)
+        chart = draw_scores(totals, facts.truth, middle, limit, names)
         caption = Markup(
             "Rows by their total. From the limit on the model says “{}”; where the two shades "
             "mix, treat an answer with care."

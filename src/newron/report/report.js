@@ -115,6 +115,14 @@ const addOf = (t, keys) => keys.split(" ").reduce((sum, key) => {
 const sourceOf = (key) => { const [l, e] = split(key); return layers[l - 1].functions[e].source; };
 // The limit of two classes, in points; of amounts what is taken from the sum.
 const limitOf = () => data.limit ?? last.neurons[0].centre;
+// What smooth columns and pairs add has mean 0 over the training rows: their sum is the score.
+const sumOf = (t) => (data.terms ? t.scores[0] : t.totals.at(-1)[0]);
+const limitShown = () => (data.terms ? 0 : limitOf());
+const termOf = (t, term, k) => term.edges.reduce((sum, e) =>
+  sum + (last.functions[e].neuron === k ? t.added.at(-1)[e] : 0), -term.means[k]);
+// The amount of a target: what its score stands for.
+const amountOf = (t, k) => (data.link === "log" ? Math.exp(t.scores[k])
+  : data.link === "sorted" ? [...t.scores].sort((a, b) => a - b)[k] : t.scores[k]);
 
 // ---- the figure: dots, strong lines, numbers ----
 
@@ -197,6 +205,15 @@ function flow(t) {
     setText(element, off ? "·" : element.matches("td") && data.weighted ? signed(text, value) : text);
     element.classList.toggle("on", on);
   }
+  for (const element of all("[data-term]")) {
+    const [k, j] = split(element.dataset.term), value = termOf(t, data.terms[k], j);
+    setText(element, signed(shorten(value, 4), value));
+  }
+  for (const element of all("[data-score]")) setText(element, shorten(t.scores[element.dataset.score], 4));
+  for (const element of all("[data-reads]")) {
+    const { columns } = data.terms[element.dataset.reads];
+    setText(element, columns.map((i) => show(i, t.signals[i])).join(" · "));
+  }
   for (const element of all("[data-val]")) {
     setFitted(element, show(Number(element.dataset.val), t.signals[element.dataset.val]));
   }
@@ -235,7 +252,7 @@ function flowOut(t) {
         + writeShare(t.probabilities[k]),
       why: () => `${writeAmount(t.totals.at(-1)[0], spanOf(layers.length - 1, 0))} `
         + `${chosen ? "≥" : "<"} ${shorten(limitOf(), 4)}`,
-      amount: () => writeAmount(t.scores[k]),
+      amount: () => writeAmount(amountOf(t, k)),
     };
     setFitted(element, told[element.dataset.out]());
   }
@@ -439,19 +456,19 @@ const strong = (text) => make("b", {}, text);
 
 function tellAnswer(t) {
   if (data.amounts) {
-    return data.labels.map((label, k) => `${label}: ${writeAmount(t.scores[k])}`).join(" · ");
+    return data.labels.map((label, k) => `${label}: ${writeAmount(amountOf(t, k))}`).join(" · ");
   }
   const chosen = choose(t.scores);
   const told = [data.labels[chosen], `probability ${writeShare(t.probabilities[chosen])}`];
   if (data.binary && layers.length === 1) {
-    told.unshift(`total ${writeAmount(t.totals[0][0], spanOf(0, 0))}`);
+    told.unshift(`total ${writeAmount(sumOf(t), spanOf(0, 0))}`);
   }
   return told.join(" · ");
 }
 
 function tellDistance(t) {
-  const digits = spanOf(layers.length - 1, 0), limit = limitOf();
-  const margin = subtract(t.totals.at(-1)[0], limit), told = shorten(limit, 4);
+  const digits = spanOf(layers.length - 1, 0), limit = limitShown();
+  const margin = subtract(sumOf(t), limit), told = shorten(limit, 4);
   if (margin === 0) return `at the limit of ${told}`;
   const size = writeAmount(Math.abs(margin), digits);
   return margin > 0 ? `${size} over the limit of ${told}` : `${size} short of ${told}`;
@@ -465,7 +482,7 @@ function tellRow(t) {
     if (picked >= 0 && data.truth) parts.push(` In truth: ${data.truth[picked].map(write).join(", ")}.`);
   } else {
     const chosen = choose(t.scores);
-    if (data.binary) parts.push("the sum is ", strong(writeAmount(t.totals.at(-1)[0], spanOf(layers.length - 1, 0))), `, ${tellDistance(t)}; `);
+    if (data.binary) parts.push("the sum is ", strong(writeAmount(sumOf(t), spanOf(layers.length - 1, 0))), `, ${tellDistance(t)}; `);
     parts.push("the model says ", strong(data.labels[chosen]),
       `, probability ${writeShare(t.probabilities[chosen])}.`);
     if (t.rules && t.rules.deciding !== null) {
@@ -502,6 +519,7 @@ const MOST_STEPS = 12;
 
 function listSteps(t) {
   const l = layers.length - 1;
+  if (data.terms) return shortenSteps(data.terms.map((term) => ({ label: term.name, value: termOf(t, term, 0) })), 0);
   const groups = new Map(); // what one input or neuron adds is one step
   last.functions.forEach((f, e) => {
     const told = data.functions[`${l + 1}:${e}`], key = data.crisp ? e : f.source;
@@ -510,34 +528,37 @@ function listSteps(t) {
     groups.set(key, { label, value: (groups.get(key)?.value ?? 0) + t.added[l][e] });
   });
   const steps = [...groups.values()];
-  const rest = t.totals[l][0] - steps.reduce((sum, step) => sum + step.value, 0);
+  return shortenSteps(steps, t.totals[l][0] - steps.reduce((sum, step) => sum + step.value, 0));
+}
+
+function shortenSteps(steps, rest) {
   steps.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const shown = steps.slice(0, MOST_STEPS);
   const others = steps.slice(MOST_STEPS).reduce((sum, step) => sum + step.value, rest);
   shown.sort((a, b) => b.value - a.value);
-  if (writeAmount(others, spanOf(l, 0)) !== "0") shown.push({ label: "all others", value: others });
+  if (writeAmount(others, spanOf(layers.length - 1, 0)) !== "0") shown.push({ label: "all others", value: others });
   return shown;
 }
 
 function drawSteps(t) {
   const home = one("#waterfall");
   if (last.neurons.length !== 1 || last.aggregation !== "sum") return home.replaceChildren();
-  const start = data.amounts ? -limitOf() : 0;
+  const start = data.terms ? data.intercepts[0] : data.amounts ? -limitOf() : 0;
   const steps = [...(start ? [{ label: "to start with", value: 0, from: start }] : []), ...listSteps(t)];
   const width = Math.min(560, home.clientWidth || 560), left = width < 450 ? 130 : 190;
   const span = spanOf(layers.length - 1, 0);
   const pitch = 26, foot = pitch * (steps.length + 1) + 14, ends = [start];
   for (const step of steps) ends.push(ends.at(-1) + step.value);
-  const end = data.amounts ? t.scores[0] : t.totals.at(-1)[0];
-  const marks = data.amounts ? ends : [...ends, limitOf()];
+  const end = data.amounts ? t.scores[0] : sumOf(t), limit = limitShown();
+  const marks = data.amounts ? ends : [...ends, limit];
   let low = Math.min(...marks, end), high = Math.max(...marks, end);
   if (low === high) { low -= 1; high += 1; }
   const x = (value) => left + 8 + (value - low) / (high - low) * (width - left - 64);
   const label = (text, room) => (text.length * 6.8 > room ? `${text.slice(0, Math.floor(room / 6.8))}…` : text);
   const shapes = [draw("path", { d: `M${left} ${foot}H${width}`, class: "hair" })];
   if (!data.amounts) {
-    shapes.push(draw("path", { d: `M${x(limitOf())} 0V${foot + 4}`, class: "cut" }),
-      draw("text", { x: x(limitOf()), y: foot + 18, class: "t-tick b", "text-anchor": "middle" }, `limit ${shorten(limitOf(), 4)}`));
+    shapes.push(draw("path", { d: `M${x(limit)} 0V${foot + 4}`, class: "cut" }),
+      draw("text", { x: x(limit), y: foot + 18, class: "t-tick b", "text-anchor": "middle" }, `limit ${shorten(limit, 4)}`));
   }
   steps.forEach((step, k) => {
     const y = 6 + k * pitch, a = x(Math.min(ends[k], ends[k + 1])), b = x(Math.max(ends[k], ends[k + 1]));
@@ -696,7 +717,7 @@ function tellFlips({ found, complete, exact }) {
 // Of amounts: how far each input alone can move the answer.
 function tellReach() {
   const found = data.order.filter((i) => !data.columns[i].fixed).map((i) => {
-    const tried = listPlaces(i).map((x) => [scores(name(change([{ i, x }])))[0], x]);
+    const tried = listPlaces(i).map((x) => [amountOf({ scores: scores(name(change([{ i, x }]))) }, 0), x]);
     tried.sort((a, b) => a[0] - b[0]);
     return { i, least: tried[0], most: tried.at(-1) };
   }).filter(({ least, most }) => most[0] > least[0]);
@@ -799,6 +820,23 @@ function tellCut() {
 if (data.cuts) {
   for (const id of ["#cut", "#cost-missed", "#cost-alarm"]) one(id).addEventListener("input", tellCut);
   tellCut();
+}
+
+// ---- long conditions: a press shows all of them ----
+
+for (const text of all(".lit bdi")) {
+  if (text.scrollHeight <= text.clientHeight + 2) continue;
+  const box = text.parentElement;
+  const toggle = () => box.setAttribute("aria-expanded", String(box.classList.toggle("open")));
+  box.setAttribute("tabindex", "0");
+  box.setAttribute("role", "button");
+  box.setAttribute("aria-expanded", "false");
+  box.addEventListener("click", toggle);
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    toggle();
+  });
 }
 
 // ---- all together ----

@@ -16,6 +16,7 @@ from newron.formatting import (
 )
 from newron.model.model import Model
 from newron.model.output import Classes
+from newron.report.effects_section import write_effects
 from newron.report.facts import Facts
 from newron.report.numbers import count, integer, name_class, percent
 from newron.rules.axis import Axis
@@ -34,7 +35,8 @@ __all__ = ["RuleWriter", "describe_decision", "name_rules", "write_rules"]
 
 _MAX_LEDE = 160  # characters of a rule that stands at the top
 _MIN_HALVES = 7  # from so many points on, the table stands in two columns
-_MAX_RULES = 60  # rules that are shown before the rest is folded
+_MAX_POINTS = 30  # lines of points, likewise
+_MAX_RULES = 20  # rules that are shown before the rest is folded
 _MAX_LINES, _MAX_NEURONS = 14, 6  # of soft networks, likewise
 
 _CHECK = Markup(
@@ -209,12 +211,15 @@ class RuleWriter:
         heads = ["points"] if single else _name_scores(model)
         plain = all(isinstance(term.node, Literal) for term in body.terms)
         halves = len(rows) >= _MIN_HALVES and single and plain
-        middle = math.ceil(len(rows) / 2)
-        parts = [rows[:middle], rows[middle:]] if halves else [rows]
+        shown, rest = rows[:_MAX_POINTS], rows[_MAX_POINTS:]
+        middle = math.ceil(len(shown) / 2)
+        parts = [shown[:middle], shown[middle:]] if halves else [shown]
         tables = [_write_point_table(heads, part) for part in parts]
+        more = _fold(f"{len(rest)} more lines", _write_point_table(heads, rest)) if rest else None
         return join(
             self._write_groups(),
             html("div", tables, class_="two tables" if halves else "tables"),
+            more,
             html("p", _write_limit(facts), class_="rule decision"),
         )
 
@@ -315,7 +320,9 @@ def _describe_rounding(card: ScoreCard | None) -> Markup:
 
 
 def _write_soft(facts: Facts) -> Markup:
-    """Return what each neuron adds up: the outputs first, large hidden layers folded."""
+    """Return what each column and pair adds, or each neuron: the outputs first, the rest folded."""
+    if facts.effects is not None:
+        return join(write_effects(facts, facts.effects), _write_crisp(facts))
     model = facts.model
     try:
         rules = read_fuzzy_rules(model)
