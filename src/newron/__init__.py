@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         shapes,
         tables,
     )
-    from newron.estimators import NewronClassifier, NewronRegressor
+    from newron.estimators import NewronClassifier, NewronRegressor, NewronSurvival
     from newron.model import Model, load
     from newron.training.architecture import PRESETS
     from newron.training.callbacks import Callback, Progress, StopFit
@@ -60,6 +60,7 @@ __all__ = [
     "NewronClassifier",
     "NewronError",
     "NewronRegressor",
+    "NewronSurvival",
     "NewronWarning",
     "Progress",
     "StopFit",
@@ -111,6 +112,7 @@ _LAZY = {
     "Model": "newron.model",
     "NewronClassifier": "newron.estimators",
     "NewronRegressor": "newron.estimators",
+    "NewronSurvival": "newron.estimators",
     "PRESETS": "newron.training.architecture",
     "Progress": "newron.training.callbacks",
     "StopFit": "newron.training.callbacks",

@@ -13,3 +13,4 @@ def test_the_code_of_the_page_runs(capsys):
     printed = capsys.readouterr().out
     assert "log(y)" in printed
     assert "90 % of new rows lie from" in printed
+    assert "no event until time" in printed

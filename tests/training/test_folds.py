@@ -71,7 +71,7 @@ def test_a_class_that_a_training_part_lacks_makes_no_folds():
 @pytest.mark.parametrize("fraction", [0.1, 0.25, 0.5])
 def test_a_fraction_of_true_rows_is_held_out(objective, fraction):
     data = make_set(*make_groups())
-    held = split_fraction(data.y, data.count, objective, fraction, np.random.default_rng(0))
+    held = split_fraction(data, objective, fraction, np.random.default_rng(0))
     assert np.all((held >= 0) & (held <= data.count))
     for value in (0.0, 1.0) if objective.stratified else ():
         own = data.y[:, 0] == value
@@ -81,7 +81,7 @@ def test_a_fraction_of_true_rows_is_held_out(objective, fraction):
 
 def test_of_few_rows_one_is_held_out():
     data = make_set(np.arange(3.0)[:, None], np.array([0.0, 0.0, 1.0]))
-    held = split_fraction(data.y, data.count, Binary(), 0.1, np.random.default_rng(0))
+    held = split_fraction(data, Binary(), 0.1, np.random.default_rng(0))
     assert held.sum() == 1
     assert data.y[held == 1] == 0.0
 

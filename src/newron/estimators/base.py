@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from newron.engine.rows import Rows
 from newron.errors import InputError, InterruptedWarning
 from newron.estimators.columns import declare_domains
+from newron.estimators.periods import Periods
 from newron.estimators.planning import design_network, make_context, resume, specify
 from newron.estimators.reader import TableReader
 from newron.estimators.record import (
@@ -40,6 +41,7 @@ from newron.neurons import Loss
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 from newron.objectives import Objective
+from newron.tables.field import Field
 from newron.training import strategies
 from newron.training.callbacks import Callback
 from newron.training.context import FitContext
@@ -178,20 +180,23 @@ class NewronEstimator(Readable, TableReader):
         *,
         count: Counts | None = None,
         one_pass: bool = False,
+        periods: Periods | None = None,
     ) -> Self:
         """Train; with ``one_pass`` go over the rows once, from where we are."""
+        fields = self._fields if periods is None else periods.fields
+        group = None if periods is None else periods.group
         n_used = count_used(len(X), weight)
-        if is_large(n_used, X.shape[1]) and not one_pass:
-            spec = specify(self, self._fields, output, class_weight)
+        if is_large(n_used, X.shape[1]) and not one_pass and group is None:
+            spec = specify(self, fields, output, class_weight)
             if streams(self, spec, n_used):
                 threads = effective_n_jobs(self.n_jobs)
                 return self._fit_blocks(list_blocks(X, y, weight, count, threads), spec)
-        data = TrainingSet.from_rows(X, y, weight, self._fields, count)
+        data = TrainingSet.from_rows(X, y, weight, fields, count, group)
         if self._is_auto and not self._is_smooth:  # the specification raises for both
             self._search_structure(data, output, class_weight, one_pass)
-        spec = specify(self, self._fields, output, class_weight, one_pass=one_pass)
+        spec = specify(self, data.fields, output, class_weight, one_pass=one_pass)
         trained = resume(self, spec, data, one_pass)
-        self._check_domains(X)
+        self._check_domains(X, fields)
         context = make_context(self)
         # A part of the rows cannot be grown on, nor split into folds.
         strategy = "gradient" if one_pass else self.recipe
@@ -201,13 +206,13 @@ class NewronEstimator(Readable, TableReader):
         if self.pruning and not one_pass and not fitted.interrupted:
             fitted, path = self._prune_fitted(fitted, data, spec, context)
         self._coverage = None if one_pass else cover_training(fitted.model, data)
-        self._record = None if one_pass else record_training(self._fields, X, y, weight)
+        self._record = None if one_pass else record_training(fields, X, y, weight)
         return self._keep(fitted, add=one_pass, prune_path=path)
 
     def _fit_blocks(self, raw: Rows, spec: Specification) -> Self:
         """Train on a large table, of which the engine sees all rows in blocks."""
         data = make_large_set(raw, self._fields)
-        self._check_domains(data.X)
+        self._check_domains(data.X, self._fields)
         fitted = strategies.run(self.recipe, data, spec, make_context(self))
         _warn_interrupted(fitted)
         self._coverage = None
@@ -224,6 +229,10 @@ class NewronEstimator(Readable, TableReader):
                 f"data set of {rows.n_rows:,} rows, which is trained in blocks; got others"
             )
         return self._fit_blocks(rows, spec)
+
+    def _list_directions(self) -> Any:
+        """Return the directions that are requested, for the columns that are trained on."""
+        return self.monotonic_cst
 
     @property
     def _is_auto(self) -> bool:
@@ -260,10 +269,10 @@ class NewronEstimator(Readable, TableReader):
                 stacklevel=4,
             )
 
-    def _check_domains(self, X: Floats) -> None:
+    def _check_domains(self, X: Floats, fields: tuple[Field, ...]) -> None:
         """Raise for domains that do not fit, before the time of training is spent."""
         if self.domains is not None:
-            declare_domains(describe_columns(X, self._fields), self.domains, X)
+            declare_domains(describe_columns(X, fields), self.domains, X)
 
     def _declare(self, fitted: FitResult, X: Floats) -> FitResult:
         if self.domains is None:

@@ -124,7 +124,7 @@ def specify(
 ) -> Specification:
     """Return what to train by an estimator's parameters."""
     architecture, *others = _plan_networks(estimator, output.n_scores, one_pass=one_pass)
-    directions = read_directions(estimator.monotonic_cst, fields, architecture, output)
+    directions = read_directions(estimator._list_directions(), fields, architecture, output)
     if directions and estimator.n_factors > 1:
         others = []  # a product of factors rises and falls
     return Specification(

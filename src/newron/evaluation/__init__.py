@@ -27,6 +27,13 @@ from newron.evaluation.quality import (
     measure_regression,
 )
 from newron.evaluation.splits import SplitPlan, choose_plan, make_folds, make_splits
+from newron.evaluation.survival import (
+    SurvivalQuality,
+    estimate_brier,
+    estimate_concordance,
+    estimate_kaplan_meier,
+    measure_survival,
+)
 from newron.evaluation.threshold import ThresholdQuality, choose_threshold, measure_threshold
 from newron.evaluation.validation import (
     Evaluation,
@@ -48,6 +55,7 @@ __all__ = [
     "Ranking",
     "RegressionQuality",
     "SplitPlan",
+    "SurvivalQuality",
     "ThresholdQuality",
     "choose_plan",
     "choose_threshold",
@@ -58,7 +66,10 @@ __all__ = [
     "cross_predict",
     "cross_validate",
     "estimate_auc",
+    "estimate_brier",
+    "estimate_concordance",
     "estimate_difference",
+    "estimate_kaplan_meier",
     "estimate_mean",
     "estimate_proportion",
     "evaluate",
@@ -70,6 +81,7 @@ __all__ = [
     "measure_classification",
     "measure_model",
     "measure_regression",
+    "measure_survival",
     "measure_threshold",
     "rank_models",
 ]

@@ -25,6 +25,7 @@ from newron.model.network import Layer
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
+from newron.model.survival import refuse_survival
 from newron.rules.coverage import number_classes
 from newron.rules.crisp import score_r2
 from newron.tables.frames import make_pandas
@@ -272,6 +273,7 @@ def measure_importance(
         temperature  25.0 %  ━━━━━━━━━━━━━━━━━━━━━━━━
         days          0.0 %
     """
+    refuse_survival(model, "importance")
     if kind not in _KINDS:
         raise InputError(f"kind: expected 'permutation' or 'drop', got {kind!r}")
     rows = np.ascontiguousarray(model.read(X), np.float64)

@@ -15,6 +15,7 @@ from newron.model.processing import (
     processing_names,
 )
 from newron.model.schema import Column, RankScale, Schema
+from newron.model.survival import Survival, TimeCurve
 
 __all__ = [
     "Classes",
@@ -26,7 +27,9 @@ __all__ = [
     "Processing",
     "RankScale",
     "Schema",
+    "Survival",
     "Targets",
+    "TimeCurve",
     "get_processing",
     "load",
     "processing_names",

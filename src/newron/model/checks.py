@@ -9,6 +9,7 @@ import numpy as np
 from newron.errors import ModelError
 from newron.model.network import Layer
 from newron.model.output import Classes
+from newron.model.survival import Survival
 
 if TYPE_CHECKING:
     from newron.model.model import Model
@@ -35,6 +36,8 @@ def check_model(model: Model) -> None:
     _check_names(model)
     _check_points(model)
     _check_measured(model)
+    if isinstance(model.output, Survival) and model.output.time not in model.schema.names:
+        raise ModelError(f"survival: expected a column {model.output.time!r}, got none")
     _check_means(model)
     last = model.layers[-1]
     if last.n_neurons != model.output.n_scores:

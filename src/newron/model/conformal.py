@@ -297,7 +297,9 @@ def _find_power(output: Targets) -> float:
     if output.link != "log":
         return 0.0
     name, _, number = output.objective.partition(":")
-    return {"poisson": 1.0, "gamma": 2.0}.get(name, float(number or 1.5))
+    if name == "tweedie":
+        return float(number or 1.5)
+    return 1.0 if name == "poisson" else 2.0  # a loss of one's own: errors that grow with it
 
 
 def _find_quantiles(values: Floats, weights: Floats, tails: float = 0.5) -> Floats:

@@ -40,6 +40,7 @@ from newron.model.parts import (
 )
 from newron.model.processing import Processing, get_processing, processing_names
 from newron.model.schema import Column, RankScale, Schema
+from newron.model.survival import Survival
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 from newron.neurons.loss import Loss
@@ -159,8 +160,10 @@ def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> 
 
 def _output_to_dict(output: Output) -> Json:
     if isinstance(output, Classes):
-        points = {"unit": output.unit, "offset": output.offset} if output.in_points else {}
-        return {"classes": list(output.labels), **points, **_loss_to_dict(output.loss)}
+        parts: Json = {"unit": output.unit, "offset": output.offset} if output.in_points else {}
+        if isinstance(output, Survival):
+            parts |= {"time": output.time, "ends": list(output.ends)}
+        return {"classes": list(output.labels), **parts, **_loss_to_dict(output.loss)}
     out: Json = {"targets": list(output.names)} | _loss_to_dict(output.loss)
     if output.loss is not None:
         return out
@@ -483,19 +486,25 @@ def _loss_from(item: Any) -> Loss:
 
 
 _TARGET_KEYS = {"targets", "objective", "link"}
+_CLASS_KEYS = {"classes", "unit", "offset", "time", "ends"}
 
 
 def _output_from(item: Any) -> Output:
-    check_keys(item, {"classes", "unit", "offset", "loss", *_TARGET_KEYS}, set(), "the output")
+    check_keys(item, {"loss", *_CLASS_KEYS, *_TARGET_KEYS}, set(), "the output")
     loss = _loss_from(item["loss"]) if "loss" in item else None
     if "classes" in item and not _TARGET_KEYS & item.keys():
-        return Classes(
+        parts = (
             tuple(read_label(x, "classes") for x in read_list(item["classes"], "classes")),
             read_number(item.get("unit", 1.0), "the unit"),
             read_number(item.get("offset", 0.0), "the offset"),
             loss,
         )
-    if "targets" in item and not {"classes", "unit", "offset"} & item.keys():
+        if not {"time", "ends"} & item.keys():
+            return Classes(*parts)
+        check_keys(item, _CLASS_KEYS, {"time", "ends"}, "survival")
+        time, ends = read_text(item["time"], "the time"), read_numbers(item["ends"], "ends")
+        return Survival(*parts, time, ends)
+    if "targets" in item and not _CLASS_KEYS & item.keys():
         read = read_list(item["targets"], "targets")
         names = tuple(read_text(x, "the name of a target") for x in read)
         if loss is not None:

@@ -29,6 +29,7 @@ from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import get_processing
+from newron.model.survival import refuse_survival
 from newron.model.terms import Terms, split_terms
 from newron.report.labels import Labels, rename, rename_card
 from newron.report.origin import Origin
@@ -187,6 +188,7 @@ def gather(
     """Gather what there is to tell of a model on some rows; see :func:`newron.report.write`."""
     labels = Labels() if labels is None else labels
     given = model.model if isinstance(model, ScoreCard) else model
+    refuse_survival(given, "report")
     rows = read_rows(given, X)
     truth = read_truth(given, y, len(rows))
     if seen is not None and not 0 <= seen <= len(rows):

@@ -12,6 +12,7 @@ import numpy as np
 from newron.errors import ModelError
 from newron.model.model import Model
 from newron.model.output import Classes
+from newron.model.survival import Survival
 from newron.rules.body import (
     Body,
     Branch,
@@ -76,6 +77,10 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         raise ModelError(f"expected form among {', '.join(FORMS)}, got {form!r}")
     circuit = read_circuit(model)
     points = make_points(circuit)
+    if isinstance(model.output, Survival):
+        if form == "rules":
+            raise ModelError("hazards add up points, their class alone says nothing: use 'points'")
+        form = "points"
     if not isinstance(model.output, Classes):
         if form == "rules":
             raise ModelError("a network of amounts adds up points: use form='points'")

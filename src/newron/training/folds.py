@@ -50,11 +50,15 @@ def split_folds(
     if data.n_rows < _MIN_ROWS:
         return []
     rng = np.random.default_rng(seed)
-    lines = _line_up(data.y, data.count, objective, rng)
     if n_used is None:
         n_used = 1 if data.n_rows > MANY_ROWS else n_folds
     folds = []
-    for k in range(n_used):
+    if data.group is not None:
+        turns = _deal_groups(data, rng)
+        parts = [np.where(turns % n_folds == k, data.count, 0) for k in range(n_used)]
+        folds = [Fold(data.make_part(data.count - held), data.make_part(held)) for held in parts]
+    lines = [] if folds else _line_up(data.y, data.count, objective, rng)
+    for k in range(n_used if lines else 0):
         held = np.zeros(len(data), np.int64)
         for members, begin in lines:
             end = begin + data.count[members]
@@ -68,10 +72,27 @@ def split_folds(
     return folds
 
 
+def _deal_groups(data: TrainingSet, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return the turn of each row's group: those with an event in turn, then the others."""
+    assert data.group is not None  # noqa: S101 - checked by the caller
+    names, places = np.unique(data.group, return_inverse=True)
+    has_event = np.zeros(len(names), bool)
+    np.logical_or.at(has_event, places, data.y[:, 0] > 0.0)
+    order = rng.permutation(len(names))
+    order = order[np.argsort(~has_event[order], kind="stable")]
+    turns = np.empty(len(names), np.intp)
+    turns[order] = np.arange(len(names))
+    return np.asarray(turns[places])
+
+
 def split_fraction(
-    y: Floats, count: Counts, objective: Objective, fraction: float, rng: np.random.Generator
+    data: TrainingSet, objective: Objective, fraction: float, rng: np.random.Generator
 ) -> Counts:
     """Return how many of each distinct row to hold out, of every class its proportion."""
+    y, count = data.y, data.count
+    if data.group is not None:
+        part = max(round(1.0 / fraction), 2)
+        return np.where(_deal_groups(data, rng) % part == 0, count, 0)
     held = np.zeros(len(y), np.int64)
     lines = _line_up(y, count, objective, rng)
     for members, begin in lines:

@@ -187,7 +187,7 @@ def _split(
     if spec.validation_fraction is None:
         return table, None
     rng = np.random.default_rng(context.spawn())
-    held = split_fraction(data.y, data.count, spec.objective, spec.validation_fraction, rng)
+    held = split_fraction(data, spec.objective, spec.validation_fraction, rng)
     if not held.any() or np.all(held == data.count):
         raise InputError(
             f"early_stopping: expected rows enough to hold out a fraction of "

@@ -62,6 +62,9 @@ class TrainingSet:
         The first row of the table that each stands for.
     whole : Rows, optional
         All rows in blocks, where these here are a sample of a large table.
+    group : ndarray of shape (distinct rows,), optional
+        Rows of one group are told apart from others and stay together in folds: the periods
+        of one subject.
     """
 
     X: Floats
@@ -71,6 +74,7 @@ class TrainingSet:
     fields: tuple[Field, ...]
     row: NDArray[np.intp]
     whole: Rows | None = None
+    group: NDArray[np.uint64] | None = None
 
     @classmethod
     def from_rows(
@@ -80,12 +84,15 @@ class TrainingSet:
         weight: Floats | None,
         fields: tuple[Field, ...],
         count: Counts | None = None,
+        group: NDArray[np.uint64] | None = None,
     ) -> TrainingSet:
         """Choose, merge and order the rows of a table."""
         row = np.arange(len(X)) if weight is None else np.flatnonzero(weight != 0.0)
         if not len(row):
             raise InputError("expected a row with a positive sample weight, got none")
         keys = hash_rows(_list_varying(X, y), len(X))[row]
+        if group is not None:
+            keys ^= group[row]
         order = np.argsort(keys, kind="stable")
         row, keys = row[order], keys[order]
         weights = np.ones(len(row)) if weight is None else np.asarray(weight, np.float64)[row]
@@ -96,11 +103,14 @@ class TrainingSet:
             # A hash may collide: only rows that are equal are merged.
             here, before = row[same_key], row[same_key - 1]
             equal = _are_equal(X[here], X[before]) & _are_equal(y[here], y[before])
+            if group is not None:
+                equal &= group[here] == group[before]
             first[same_key[equal]] = False
             weights = np.add.reduceat(weights, np.flatnonzero(first))
             counts = np.add.reduceat(counts, np.flatnonzero(first))
         row = row[first]
-        return cls(X[row], y[row], weights, counts, fields, row)
+        kept = None if group is None else group[row]
+        return cls(X[row], y[row], weights, counts, fields, row, group=kept)
 
     def __len__(self) -> int:
         """Count the distinct rows."""
@@ -115,7 +125,9 @@ class TrainingSet:
         """Return some of the rows."""
         i = part.index
         weight = self.weight[i] * part.fraction
-        return TrainingSet(self.X[i], self.y[i], weight, part.count, self.fields, self.row[i])
+        known = None if self.group is None else self.group[i]
+        rows = self.X[i], self.y[i], weight, part.count
+        return TrainingSet(*rows, self.fields, self.row[i], group=known)
 
     def take_columns(self, index: NDArray[np.intp]) -> TrainingSet:
         """Return the rows with some of the columns."""
