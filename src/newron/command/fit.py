@@ -153,7 +153,7 @@ def run(
     outputs = Outputs(name_folder(data) if output is None else output, report=report, force=force)
     outputs.check()
     columns = list_column_options(drop, category, missing, task, positive, no_header=no_header)
-    table = read_table(console, data, target, **columns)
+    table = read_table(console, data, target, may_stream=options.may_stream, **columns)
     table = replace(table, units={**table.units, **parse_units(unit, table.X.names)})
     plan = plan_splits(table.y, folds, test)
     print_table(console, data, table)

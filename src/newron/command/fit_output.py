@@ -40,8 +40,8 @@ def print_table(console: Console, data: Path, table: LabelledTable) -> None:
     """Print what was read, before training takes its time."""
     if not console.verbose:
         return
-    size = f"{format_count(len(table), 'row')}, {format_count(len(table.X.fields), 'input')}"
-    head = f"{data.name}: {size}, {_describe_target(table.y)}"
+    size = f"{format_count(table.n_rows, 'row')}, {format_count(len(table.X.fields), 'input')}"
+    head = f"{data.name}: {size}, {_describe_target(table)}"
     first, *more = console.wrap(f"newron {__version__} · {head}")
     console.print(bold("newron"), dim(first.removeprefix("newron")))
     lines = [*more, *console.wrap(_describe_columns(table))]
@@ -54,11 +54,13 @@ def print_table(console: Console, data: Path, table: LabelledTable) -> None:
     console.print()
 
 
-def _describe_target(y: Target) -> str:
+def _describe_target(table: LabelledTable) -> str:
+    y = table.y
     if y.labels is None:
         low, high = format_rounded(y.values.min()), format_rounded(y.values.max())
-        return f"target {y.name} (numbers, {low} to {high})"
-    counts = sorted(y.count_classes().items(), key=lambda item: -item[1])
+        about = "" if table.whole is None else "about "
+        return f"target {y.name} (numbers, {about}{low} to {high})"
+    counts = sorted(table.count_classes().items(), key=lambda item: -item[1])
     words = [f"{format_integer(n)} {_name_class(label)}" for label, n in counts[:_MAX_NAMED]]
     if len(counts) > _MAX_NAMED:
         words.append(format_count(len(counts) - _MAX_NAMED, "more class", "more classes"))
@@ -246,11 +248,11 @@ def _to_dict(result: FitResult, outputs: Outputs, written: Mapping[str, str]) ->
     table, model, rules = result.table, result.model, result.rules
     classes = None
     if table.y.labels is not None:
-        classes = [{"class": c, "rows": n} for c, n in table.y.count_classes().items()]
+        classes = [{"class": c, "rows": n} for c, n in table.count_classes().items()]
     return {
         "data": str(result.data),
         "form": table.form,
-        "rows": len(table),
+        "rows": table.n_rows,
         "inputs": list(map(_describe_field, table.X.fields)),
         "missing": dict(table.missing),
         "left out": dict(table.left_out),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import platform
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +22,7 @@ from newron._version import __version__
 from newron.command.outputs import Outputs
 from newron.command.printing import find_card, is_card
 from newron.command.progress import show_stage
+from newron.command.streaming import StreamedNetwork, hold_out, sample_table
 from newron.command.terminal import Console
 from newron.errors import InputError, NewronWarning
 from newron.estimators import NewronClassifier, NewronRegressor
@@ -36,6 +36,7 @@ from newron.evaluation import (
     make_baselines,
     make_splits,
 )
+from newron.evaluation.splits import Split
 from newron.formatting import format_count
 from newron.model import Classes, Measurement, Model, Targets, processing_names
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
@@ -45,6 +46,8 @@ from newron.rules.rounding import round_card
 from newron.rules.scorecard import read_card
 from newron.tables import EncodedTable, LabelledTable, Target, read_labelled
 from newron.tables.fingerprint import hash_table
+from newron.tables.labelled import open_labelled
+from newron.training.large import is_large
 from newron.training.recipe import RECIPES
 
 __all__ = ["FitOptions", "FitResult", "fit_table", "parse_hidden", "plan_splits", "read_table"]
@@ -87,6 +90,13 @@ class FitOptions:
                 "--processing smooth: expected the default recipe and not --hidden auto, got "
                 "others; name sigmoid or tanh_prod"
             )
+
+    @property
+    def may_stream(self) -> bool:
+        """Whether large tables can be trained in blocks."""
+        kinds = ("heaviside", "smooth", "sigmoid", "tanh_prod")
+        whole = self.prune or self.hidden == "auto" or self.recipe != "default"
+        return self.processing in kinds and not whole
 
     def make_estimator(self, y: Target, units: Mapping[str, str] | None = None) -> Any:
         """Return the estimator for a target, not fitted yet; ``units`` are those of columns."""
@@ -251,7 +261,7 @@ class FitResult:
     @property
     def n_trained(self) -> int:
         """How many rows the network was trained on."""
-        return len(self.table) - (0 if self._test_rows is None else len(self._test_rows))
+        return self.table.n_rows - (0 if self._test_rows is None else len(self._test_rows))
 
     @property
     def _test_rows(self) -> NDArray[np.intp] | None:
@@ -290,10 +300,22 @@ class FitResult:
         )
 
 
-def read_table(console: Console, data: Path, target: str, **columns: Any) -> LabelledTable:
-    """Read a table to train on, and show how far that is."""
+def read_table(
+    console: Console, data: Path, target: str, *, may_stream: bool = False, **columns: Any
+) -> LabelledTable:
+    """Read a table to train on, or a sample of a large one, and show how far that is."""
     with show_stage(console, "reading", stays=False) as stage:
-        return read_labelled(data, target, **columns, on_progress=stage.update)
+        if not may_stream:
+            return read_labelled(data, target, **columns, on_progress=stage.update)
+        labelled = open_labelled(data, target, **columns, on_progress=stage.update)
+        source = labelled.source
+
+        def on_batch() -> None:
+            stage.update(source.total + source.done, 2 * source.total)
+
+        if is_large(labelled.n_used, len(labelled.fields)):
+            return sample_table(labelled, on_batch)
+        return labelled.read(on_batch)
 
 
 def fit_table(
@@ -307,15 +329,22 @@ def fit_table(
     """Evaluate, train, read rules, write all files; return the result and what was written."""
     begin = time.perf_counter()
     units = {name: unit for name, unit in table.units.items() if name in table.X.names}
-    estimator = CardEstimator(options.make_estimator(table.y, units), options.points)
-    predictions = _predict_splits(console, table, estimator, options.seed, plan)
+    network = options.make_estimator(table.y, units)
+    classification = table.y.labels is not None
+    splits = (
+        make_splits(table.y.values, plan, options.seed, stratify=classification) if plan else []
+    )
+    if table.whole is not None:
+        network = StreamedNetwork(network, hold_out(table, splits), console)
+    estimator = CardEstimator(network, options.points)
+    predictions = _predict_splits(console, table, estimator, splits, plan)
     if plan.test_size and predictions is not None:
         if not isinstance(predictions.fitted, CardEstimator):
             raise InputError("--test: expected at least 2 classes beside the test rows, got 1")
         model: Model = predictions.fitted.model_
     else:
         with show_stage(console, "final fit") as stage:
-            stage.update(0, 1, format_count(len(table), "row"))
+            stage.update(0, 1, format_count(table.n_rows, "row"))
             model = estimator.fit(table.X, table.y).model_
     rules = _extract_rules(table, model) if model.is_crisp else None
     seconds = time.perf_counter() - begin
@@ -331,14 +360,17 @@ def fit_table(
 
 
 def _predict_splits(
-    console: Console, table: LabelledTable, estimator: Any, seed: int, plan: SplitPlan
+    console: Console,
+    table: LabelledTable,
+    estimator: Any,
+    splits: Sequence[Split],
+    plan: SplitPlan,
 ) -> Predictions | None:
     if not plan:
         return None
     classification = table.y.labels is not None
-    splits = make_splits(table.y.values, plan, seed, stratify=classification)
     baselines = make_baselines(table.X, classification=classification)
-    rows = format_count(len(table) - math.ceil(len(table) * plan.test_size), "row")
+    rows = format_count(table.n_rows - sum(len(test) for _, test in splits), "row")
     with show_stage(console, f"{plan.n_folds} folds" if plan.n_folds else "training") as stage:
         return cross_predict(
             {NETWORK: estimator, **baselines},

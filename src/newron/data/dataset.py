@@ -145,6 +145,10 @@ class Dataset:
         Bytes of bins that stay in memory.
     cache : Path
         The folder for the others.
+    surveyed : LabelledSource, optional
+        What is known of the columns already.
+    on_progress : callable, optional
+        Called with the number of rows that a reading has read.
 
     Examples
     --------
@@ -156,6 +160,8 @@ class Dataset:
     options: ColumnOptions = field(default_factory=ColumnOptions)
     memory: int = _count_bytes(MEMORY)
     cache: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+    surveyed: LabelledSource | None = None
+    on_progress: Callable[[int], None] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -191,6 +197,9 @@ class Dataset:
         -------
         LabelledSource
         """
+        known = self.surveyed
+        if known is not None and (known.target.name, known.weight) == (target, weight):
+            return known
         return survey_labelled(
             self.source, target, self.options, weight=weight, task=task, on_progress=on_progress
         )

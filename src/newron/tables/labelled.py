@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.formatting import format_count
@@ -21,12 +22,20 @@ from newron.tables.files import (
     survey_columns,
 )
 from newron.tables.hints import find_hints
+from newron.tables.labelled_table import LabelledTable
 from newron.tables.source import Source
 from newron.tables.survey import ColumnSurvey
 from newron.tables.table import EncodedTable, Target
 from newron.tables.written import DATE
 
-__all__ = ["LabelledSource", "LabelledTable", "read_labelled", "survey_labelled"]
+__all__ = [
+    "LabelledSource",
+    "LabelledTable",
+    "find_between",
+    "open_labelled",
+    "read_labelled",
+    "survey_labelled",
+]
 
 TASKS = ("classes", "regression")
 _FEW = 10  # different whole numbers that are taken for classes
@@ -61,58 +70,6 @@ _NO = frozenset(
         "sain",
     )
 )
-
-
-@dataclass(frozen=True)
-class LabelledTable:
-    """A table to train on: ``estimator.fit(table.X, table.y)``.
-
-    Attributes
-    ----------
-    X : EncodedTable
-        The inputs.
-    y : Target
-        What to predict.
-    form : str
-        What the file is, in words.
-    missing : dict
-        How many values each column lacks, of those that lack some.
-    left_out : dict
-        Columns that are no inputs, and why.
-    n_unlabelled : int
-        How many rows have no target: they are left out.
-    odd_words : dict
-        Columns that are read as text because of few words among numbers: these words, and
-        how often they occur.
-    units : dict
-        What numbers are written with, of columns and the target: %, or a currency.
-    notes : tuple of str
-        What else should be known of the file.
-    weight : array of shape (rows,), optional
-        The weights of the rows, where a column has them.
-
-    Examples
-    --------
-    >>> from newron.tables import encode
-    >>> y = Target("ill", ("no", "yes"), np.array([1, 0]))
-    >>> len(LabelledTable(encode([[1.5], [2.5]]), y))
-    2
-    """
-
-    X: EncodedTable
-    y: Target
-    form: str = ""
-    missing: Mapping[str, int] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    n_unlabelled: int = 0
-    odd_words: Mapping[str, list[tuple[str, int]]] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    weight: Floats | None = None
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.X)
 
 
 def read_labelled(
@@ -161,18 +118,36 @@ def read_labelled(
     >>> table.X.names, table.y.labels
     (('size',), ('blue', 'red'))
     """
+    labelled = open_labelled(
+        path, target, drop=drop, categories=categories, missing=missing, task=task,
+        positive=positive, header=header, on_progress=on_progress,
+    )  # fmt: skip
+    source = labelled.source
+    return labelled.read(lambda: on_progress(source.total + source.done, 2 * source.total))
+
+
+def open_labelled(
+    path: str | PathLike[str],
+    target: str,
+    *,
+    drop: Iterable[str] = (),
+    categories: Iterable[str] = (),
+    missing: Iterable[str] = (),
+    task: str | None = None,
+    positive: str | None = None,
+    header: bool = True,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
+) -> LabelledSource:
+    """Find out what the columns of a file are, as :func:`read_labelled`, which then reads it."""
     source = open_table(path, header=header)
-    options = ColumnOptions(drop, categories, missing)
     labelled = survey_labelled(
         source,
         target,
-        options,
+        ColumnOptions(drop, categories, missing),
         task=task,
         on_progress=lambda: on_progress(source.done, 2 * source.total),
     )
-    return labelled.order(positive).read(
-        lambda: on_progress(source.total + source.done, 2 * source.total)
-    )
+    return labelled.order(positive)
 
 
 @dataclass(frozen=True)
@@ -195,6 +170,8 @@ class LabelledSource:
         What every column holds.
     left_out : dict
         Columns that are no inputs, and why.
+    held_out : array, optional
+        Rows not to read, by their number among those with a target and a weight, in order.
     """
 
     source: Source
@@ -204,17 +181,23 @@ class LabelledSource:
     weight: str | None
     surveys: Mapping[str, ColumnSurvey]
     left_out: Mapping[str, str]
+    held_out: NDArray[np.intp] | None = None
 
     @property
     def n_rows(self) -> int:
         """How many rows have a target."""
         return self.surveys[self.target.name].n_values
 
+    def count_classes(self) -> dict[Label, int]:
+        """Return how many rows each class has; of numbers nothing."""
+        counts: Mapping[Label, int] = self.surveys[self.target.name].count_labels() or {}
+        return {label: counts[label] for label in self.target.categories or ()}
+
     @cached_property
     def n_used(self) -> int:
         """How many rows have a target and a weight; to count weights, all rows are read."""
         if self.weight is None:
-            return self.n_rows
+            return self.n_rows - (0 if self.held_out is None else len(self.held_out))
         return sum(len(y) for _, y, _ in self.read_blocks(_BLOCK))
 
     def order(self, positive: str | None) -> LabelledSource:
@@ -242,11 +225,14 @@ class LabelledSource:
         fields = [*self.fields, *others, self.target]
         encoder = self.source.make_encoder(fields, self.options.missing)
         waiting: list[Floats] = []
-        n_waiting = n_read = 0
+        n_waiting = n_read = n_used = 0
         for batch in self.source.read(encoder):
             rows = batch.encode(encoder).rows
             n_read += len(rows)
             rows = self._choose_rows(rows, batch.first)
+            n_used += len(rows)
+            if self.held_out is not None:
+                rows = np.delete(rows, find_between(self.held_out, n_used - len(rows), n_used), 0)
             waiting.append(rows)
             n_waiting += len(rows)
             while n_waiting >= size:
@@ -281,9 +267,15 @@ class LabelledSource:
         weight = None if self.weight is None else rows[:, n]
         return np.ascontiguousarray(rows[:, :n]), rows[:, -1].copy(), weight
 
-    def read(self, on_batch: Callable[[], None] = lambda: None) -> LabelledTable:
-        """Read the whole table."""
-        blocks = list(self.read_blocks(_BLOCK, on_batch))
+    def read(
+        self, on_batch: Callable[[], None] = lambda: None, index: NDArray[np.intp] | None = None
+    ) -> LabelledTable:
+        """Read the whole table, or the rows of some numbers, which are in order."""
+        blocks, end = [], 0
+        for block in self.read_blocks(_BLOCK, on_batch):
+            end += len(block[1])
+            at = slice(None) if index is None else find_between(index, end - len(block[1]), end)
+            blocks.append((block[0][at], block[1][at], None if block[2] is None else block[2][at]))
         n, labels = len(self.fields), self.target.categories
         values = np.concatenate([np.empty(0), *(y for _, y, _ in blocks)])
         y = Target(self.target.name, labels, values if labels is None else values.astype(np.intp))
@@ -307,6 +299,18 @@ class LabelledSource:
 
 
 _BLOCK = 65_536  # rows
+
+
+def find_between(index: NDArray[np.intp], first: int, end: int) -> NDArray[np.intp]:
+    """Return the numbers from the first on, counted from it.
+
+    Examples
+    --------
+    >>> find_between(np.array([1, 4, 5, 9]), 4, 8)
+    array([0, 1])
+    """
+    begin, stop = np.searchsorted(index, [first, end])
+    return np.asarray(index[begin:stop] - first)
 
 
 def survey_labelled(

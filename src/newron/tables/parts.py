@@ -97,6 +97,11 @@ class PartsSource(Source):
             first, done = first + n_rows, done + part.total
             self._notes += [note for note in part.list_notes() if note not in self._notes]
 
+    @property
+    def n_bytes(self) -> int:
+        """How large the files are together."""
+        return sum(file.stat().st_size for file in self.files)
+
     def list_notes(self) -> list[str]:
         """Return what else should be known of the files."""
         return self._notes

@@ -73,6 +73,11 @@ class Source(ABC):
         and numbers may come as such instead of as they are written.
         """
 
+    @property
+    def n_bytes(self) -> int:
+        """How large the file is."""
+        return self.path.stat().st_size
+
     def list_notes(self) -> list[str]:
         """Return what else should be known of the file, once it was read."""
         return []

@@ -21,7 +21,7 @@ from newron.engine.storage import Budget, StoredValues, store_rows
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
 from newron.tables.fingerprint import TableHash
-from newron.tables.labelled import LabelledSource
+from newron.tables.labelled import LabelledSource, find_between
 from newron.training.folds import MANY_ROWS
 from newron.training.training_set import Counts, TrainingSet, count_rows
 
@@ -127,18 +127,19 @@ class DatasetRows(Rows):
         check: Callable[[Floats], None] | None = None,
     ) -> None:
         self._labelled, self.n_threads, self._check = labelled, n_threads, check
-        self._budget = Budget(data.memory, data.cache)
+        self._budget, self._on_progress = Budget(data.memory, data.cache), data.on_progress
         n_rows = labelled.n_used
         super().__init__([at.stop - at.start for at in cut_rows(n_rows, BLOCK_ROWS)])
         self.is_unweighed = labelled.weight is None
         self.fingerprint = ""
         self._kept: tuple[Index, RawBlock] | None = None
 
-    def _read(self) -> Iterator[tuple[Floats, Floats, Floats | None]]:
-        return self._labelled.read_blocks(BLOCK_ROWS)
-
     def _list_blocks(self) -> Iterator[RawBlock]:
-        for X, y, weight in self._read():
+        n_rows = 0
+        for X, y, weight in self._labelled.read_blocks(BLOCK_ROWS):
+            n_rows += len(y)
+            if self._on_progress is not None:
+                self._on_progress(n_rows)
             if self._check is not None:
                 self._check(y[:, None])
             yield _make_block(X, y[:, None], np.ones(len(y)) if weight is None else weight)
@@ -175,8 +176,7 @@ class DatasetRows(Rows):
         for block in self._list_blocks():
             digest.add(block.X)
             targets.append(block.y)
-            begin, end = np.searchsorted(index, [first, first + block.n_rows])
-            parts.append(block.take(index[begin:end] - first))
+            parts.append(block.take(find_between(index, first, first + block.n_rows)))
             first += block.n_rows
         self.fingerprint = digest.finish(targets)
         self._kept = index, _join_blocks(parts)
