@@ -398,6 +398,36 @@ def test_the_bands_of_scores_hold_the_truth_as_often_as_they_should():
     assert 0.85 < np.mean(inside) <= 1.0
 
 
+def draw_curves(n, seed):
+    """Return rows of five columns, classes, and the true curves: a wave, lines, nothing, a step."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    curves = [lambda x: 1.2 * np.sin(2 * x), lambda x: 0.8 * x, lambda x: 0.0 * x,
+              lambda x: 0.6 * (x > 0.3), lambda x: 0.3 * x]  # fmt: skip
+    z = sum(curve(x) for curve, x in zip(curves, X.T, strict=True))
+    return X, (rng.random(n) < 1.0 / (1.0 + np.exp(-z))).astype(float), curves
+
+
+def measure_coverage(n, seed):
+    """Return for each curve the part of the rows at which its band of 90 % holds the truth."""
+    X, y, curves = draw_curves(n, seed)
+    found = fit(X, y, number_classes(), name_columns(5), options=Options(pairs=False))
+    parts = []
+    for c, curve in enumerate(curves):
+        band, bins = found.band(c), found.parts[0].table.columns[c]
+        away = band.curve - curve(band.values)
+        away -= bins.fraction @ away  # a curve's mean is the constant's
+        parts.append(bins.fraction @ (np.abs(away) < 1.645 * band.deviation))
+    return parts
+
+
+@pytest.mark.parametrize(("n", "least"), [(60, 0.84), (100, 0.86), (300, 0.86)])
+def test_the_bands_of_curves_hold_the_truth_on_few_rows(n, least):
+    inside = np.mean([measure_coverage(n, 2000 + seed) for seed in range(30)], axis=0)
+    assert least < inside.mean() < 0.98
+    assert inside.min() > 0.57  # of the wave, which needs most rows
+
+
 def test_the_band_of_a_curve_is_wider_where_rows_are_few(fitted):
     band = fitted.band(0)
     assert band.missing is None

@@ -50,6 +50,7 @@ _COLUMN_ROUNDS = 4  # of looking for columns that stand out
 _PULL, _PULL_ROWS = 5.0, 1_000.0
 _STRONG_GAIN, _GAIN = 6.0, 4.0  # of a pair, on few and on many rows
 _HEREDITY = 0.2  # the smallest importance of a column in pairs, in units of the mean
+_MOST_DOUBT = 2.0  # of the logarithm of a prior variance
 _PRUNED = 1e-4  # prior variance below which a group is dropped, on many rows
 
 
@@ -155,14 +156,31 @@ class Additive:
             return curve, np.zeros_like(curve)
         positions = [np.arange(self.at.slices[g].start, self.at.slices[g].stop) for g in groups]
         functions = np.concatenate([self.at.groups[g].basis for g in groups], axis=1)
-        posterior = self.at.posteriors[output]
-        return curve, posterior.spread(functions, np.concatenate(positions))
+        return curve, self._spread(output, functions, np.concatenate(positions))
 
     def deviation(self, X: Floats) -> Floats:
         """Return the standard deviation of the scores of new rows, (rows, outputs)."""
         functions = self.expand(X)
-        spreads = [p.spread(functions, slice(None)) for p in self.at.posteriors]
+        spreads = [self._spread(k, functions, slice(None)) for k in range(self.n_outputs)]
         return np.stack(spreads, axis=1)
+
+    def _spread(self, output: int, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
+        """Return the standard deviation of sums of functions, one for each row.
+
+        The prior variances are estimates. Were they larger by two of their own standard errors,
+        the posterior would be wider and lie elsewhere; both count.
+        """
+        here, values = self.at.posteriors[output], self.at.values[:, output]
+        relaxed, moved = here.relax(self._doubt(), values)
+        apart = functions @ (moved - values)[part]
+        squares = [posterior.spread(functions, part) ** 2 for posterior in (here, relaxed)]
+        return np.asarray(np.sqrt(0.5 * (squares[0] + squares[1]) + apart**2))
+
+    def _doubt(self) -> Floats:
+        """Return by how much the prior variance of every coefficient may be larger."""
+        known = self.at.effective.sum(axis=1) + _count_pull(self.table.total)
+        factor = np.exp(np.minimum(2.0 * np.sqrt(2.0 / known), _MOST_DOUBT))
+        return np.concatenate([[1.0], np.repeat(factor, self.at.sizes)])
 
     def expand(self, X: Floats) -> Floats:
         """Return the matrix of all functions on new rows."""
@@ -272,9 +290,14 @@ def _ignore(stage: str) -> None:
     """Do nothing with a stage's name."""
 
 
+def _count_pull(total: float) -> float:
+    """Return how many effective coefficients the variance of a kind counts for."""
+    return float(_PULL * min(1.0, _PULL_ROWS / total) ** 0.5)
+
+
 def _solve(model: Additive, rounds: int, notify: Stage) -> None:
     """Solve for coefficients and variances; on many rows drop groups of no effect."""
-    pull = _PULL * min(1.0, _PULL_ROWS / model.table.total) ** 0.5
+    pull = _count_pull(model.table.total)
     settings = Settings(rounds if model.is_few else min(rounds, 4), pull, lambda: notify(""))
     left = rounds
     while True:

@@ -10,24 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf
 
 from newron.engine.basis import Group
 from newron.engine.design import DenseDesign, Design, find_slices
 from newron.engine.likelihood import Likelihood
+from newron.engine.posterior import CovariancePosterior, KernelPosterior, Posterior, invert
 from newron.engine.rows import Block, Values
 from newron.model.arithmetic import Floats
 
 __all__ = [
     "Coefficients",
-    "CovariancePosterior",
-    "KernelPosterior",
-    "Posterior",
     "Settings",
     "solve",
 ]
@@ -116,62 +114,6 @@ class Coefficients:
         return np.concatenate([[first], np.repeat(1.0 / self.variance, self.sizes)])
 
 
-class Posterior(Protocol):
-    """The normal distribution of coefficients, around their values."""
-
-    def variances(self) -> Floats:
-        """Return the variance of every coefficient."""
-
-    def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
-        """Return the standard deviation of sums of some functions, one for each row."""
-
-
-@dataclass(frozen=True, eq=False)
-class CovariancePosterior:
-    """A posterior by its covariance."""
-
-    covariance: Floats
-
-    def variances(self) -> Floats:
-        """Return the variance of every coefficient."""
-        return np.diag(self.covariance)
-
-    def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
-        """Return the standard deviation of sums of some functions, one for each row."""
-        inner = functions @ self.covariance[part][:, part]
-        square = np.einsum("ij,ij->i", inner, functions)
-        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
-
-
-@dataclass(frozen=True, eq=False)
-class KernelPosterior:
-    """A posterior by its prior variances, less what the rows tell.
-
-    The covariance is the prior's less its product with ``inner`` between the functions of rows.
-    """
-
-    prior: Floats
-    design: DenseDesign
-    inner: Floats  # (rows, rows)
-
-    def variances(self) -> Floats:
-        """Return the variance of every coefficient; of tied ones their mean."""
-        out, free = self.prior.copy(), self.design.free
-        functions = self.design.matrix[:, free]
-        out[free] -= out[free] ** 2 * np.einsum("ij,ij->j", functions, self.inner @ functions)
-        for part, kernel in zip(self.design.tied, self.design.kernels, strict=True):
-            told = float(np.einsum("ij,ij->", self.inner, kernel)) / len(part)
-            out[part] -= out[part] ** 2 * told
-        return out
-
-    def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
-        """Return the standard deviation of sums of some functions, one for each row."""
-        across = (functions * self.prior[part]) @ self.design.matrix[:, part].T
-        told = np.einsum("ij,ij->i", across @ self.inner, across)
-        square = functions**2 @ self.prior[part] - told
-        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
-
-
 def solve(
     design: Design, likelihood: Likelihood, at: Coefficients, settings: Settings
 ) -> tuple[Coefficients, list[Values]]:
@@ -245,7 +187,7 @@ def _step(design: Design, walk: _Walk, output: int) -> Posterior:
     factor = _factorize(design.gram(curvature, output), precision + _FREE)
     step = cho_solve((factor, True), downhill, check_finite=False)
     walk.take(output, step, design.score(step), precision)
-    return CovariancePosterior(_invert(factor))
+    return CovariancePosterior(invert(factor), precision)
 
 
 def _factorize(hessian: Floats, ridge: Floats) -> Floats:
@@ -278,13 +220,7 @@ def _step_by_rows(design: DenseDesign, walk: _Walk, output: int) -> Posterior:
     solved = cho_solve((factor, True), root * (kernel @ target), check_finite=False)
     step = prior * (design.matrix.T @ (target - root * solved)) - values
     walk.take(output, step, design.score(step), precision)
-    return KernelPosterior(prior, design, root[:, None] * _invert(factor) * root)
-
-
-def _invert(factor: Floats) -> Floats:
-    """Return the inverse of a matrix from its lower Cholesky factor, which is overwritten."""
-    inverse, _ = dpotri(factor, lower=1, overwrite_c=True)
-    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
+    return KernelPosterior(prior, design, root[:, None] * invert(factor) * root)
 
 
 # ---- variances ----

@@ -5,7 +5,7 @@ import pytest
 
 from newron.engine.basis import Group
 from newron.engine.design import DenseDesign, find_tied
-from newron.engine.evidence import KernelPosterior
+from newron.engine.posterior import CovariancePosterior, KernelPosterior
 from newron.engine.rows import MemoryRows
 
 
@@ -59,3 +59,17 @@ def test_the_spread_of_sums_is_that_of_the_covariance(design: DenseDesign) -> No
     assert posterior.spread(functions[:, part], part) == pytest.approx(
         np.sqrt(np.einsum("ij,jk,ik->i", some, covariance, some))
     )
+
+
+def test_larger_prior_variances_make_the_posterior_of_these_variances(design: DenseDesign) -> None:
+    target = np.random.default_rng(2).normal(size=5)
+    factor = np.array([1.0, 3.0, 2.0, 2.0, 2.0, 3.0])
+    kernel, covariance = make_posterior(design)
+    values = covariance @ design.matrix.T @ target
+    larger = np.linalg.inv(design.matrix.T @ design.matrix + np.diag(1.0 / (PRIOR * factor)))
+    functions = np.random.default_rng(1).normal(size=(7, 6))
+    expected = np.sqrt(np.einsum("ij,jk,ik->i", functions, larger, functions))
+    for posterior in (kernel, CovariancePosterior(covariance, 1.0 / PRIOR)):
+        relaxed, moved = posterior.relax(factor, values)
+        assert moved == pytest.approx(larger @ design.matrix.T @ target)
+        assert relaxed.spread(functions, slice(None)) == pytest.approx(expected)
