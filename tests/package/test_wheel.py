@@ -23,15 +23,33 @@ print(NewronClassifier(hidden_layer_sizes=(1, 2), n_init=40, random_state=0).fit
 """
 
 
-@pytest.mark.slow
-def test_a_wheel_installs_into_an_empty_environment_and_fits(tmp_path):
-    copy = tmp_path / "project"
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    copy = folder / "project"
     ignored = shutil.ignore_patterns(".venv", "build", "dist", ".git", "*.so", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=ignored)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(copy)]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(copy)]
     subprocess.run(build, check=True)
-    (wheel,) = tmp_path.glob(f"newron_ian-{newron.__version__}-*.whl")
+    (built,) = folder.glob(f"newron_ian-{newron.__version__}-*.whl")
+    return built
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("wheel")
+@pytest.mark.skipif(sys.platform == "win32", reason="the script is one of bash")
+def test_a_stranger_defines_neurons_and_a_loss_with_the_wheel_alone(wheel):
+    command = [ROOT / "scripts" / "check_wheel", wheel]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "site-packages" in done.stdout
+    for name in ("bell", "soft_max", "smooth_relu", "my_huber"):
+        assert f"{name}: " in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("wheel")
+def test_a_wheel_installs_into_an_empty_environment_and_fits(tmp_path, wheel):
     venv.create(tmp_path / "env", with_pip=True)
     binaries = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin")
     install = [binaries / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]

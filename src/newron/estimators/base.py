@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from newron.engine.rows import Rows
 from newron.errors import InputError, InterruptedWarning
-from newron.estimators.columns import declare_domains
+from newron.estimators.columns import declare_domains, join_ends
 from newron.estimators.periods import Periods
 from newron.estimators.planning import design_network, make_context, resume, specify
 from newron.estimators.reader import TableReader
@@ -284,6 +284,7 @@ class NewronEstimator(Readable, TableReader):
         return replace(fitted, model=declared, path=path)
 
     def _keep(self, fitted: FitResult, *, add: bool, prune_path: PrunePath | None = None) -> Self:
+        fitted = replace(fitted, model=join_ends(fitted.model))
         self._fitted = fitted
         self.model_: Model = fitted.model
         if self._is_smooth:

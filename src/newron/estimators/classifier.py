@@ -97,7 +97,9 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         Columns with which the score rises (1) or falls (-1).
     domains : dict by name, optional
         What a column may hold: a unit as text, or a dict with "unit", "values",
-        "low", "high" and "missing": "never", which makes a missing value an error.
+        "low", "high", "missing": "never", which makes a missing value an error, and
+        "period" (such as 24 hours: functions of ``processing="cosine"`` then join at
+        its ends).
     class_weight : dict or "balanced", optional
         Weights of the classes. None leaves it to the recipe: only "paper" is
         balanced.

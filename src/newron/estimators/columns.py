@@ -11,15 +11,16 @@ import numpy as np
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
+from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.tables.field import Field
 from newron.training.architecture import Architecture
 
-__all__ = ["declare_domains", "read_directions"]
+__all__ = ["declare_domains", "join_ends", "read_directions", "read_periods"]
 
-_KEYS = ("unit", "values", "low", "high", "missing")
+_KEYS = ("unit", "values", "low", "high", "missing", "period")
 
 
 def read_directions(
@@ -93,6 +94,55 @@ def _check_possible(architecture: Architecture, output: Output) -> None:
             )
 
 
+def read_periods(
+    domains: Any, fields: Sequence[Field], architecture: Architecture
+) -> tuple[float, ...]:
+    """Return the period of each column, 0 without one; () for none."""
+    given = domains if isinstance(domains, Mapping) else {}
+    own = [given.get(field.name) for field in fields]
+    periods = [domain.get("period") if isinstance(domain, Mapping) else None for domain in own]
+    if all(period is None for period in periods):
+        return ()
+    # Hidden neurons repeat where all that they read does: what reads columns must.
+    n_columns = len(fields)
+    layers = zip(architecture.layers, architecture.sources(n_columns), strict=True)
+    for layer, source in layers:
+        if layer.processing != "cosine" and np.any(source < n_columns):
+            name = fields[next(i for i, each in enumerate(periods) if each is not None)].name
+            raise InputError(
+                f"domains of {name!r}: expected functions that repeat for a column with a period, "
+                f'got {layer.processing}; choose processing="cosine"'
+            )
+    return tuple(
+        0.0 if period is None else _read_period(period, f"domains of {field.name!r}")
+        for period, field in zip(periods, fields, strict=True)
+    )
+
+
+def _read_period(period: Any, where: str) -> float:
+    number = _number(period, where)
+    if not 1e-300 <= number <= 1e300:
+        raise InputError(f"{where}: expected a period above 0, got {number}")
+    return number
+
+
+def join_ends(model: Model) -> Model:
+    """Return the model whose functions of columns with a period turn in it as often as they should.
+
+    Training keeps w in single precision and shortens it: a curve would miss its own begin.
+    """
+    periods = np.array([column.period or 0.0 for column in model.schema.columns])
+    if not periods.any():
+        return model
+    layers = []
+    for layer in model.layers:
+        own = np.append(periods, 0.0)[np.minimum(layer.source, len(periods))][:, None]
+        turn = 2.0 * np.pi / np.where(own > 0.0, own, 1.0)
+        exact = np.round(layer.w / turn) * turn
+        layers.append(layer.replace(w=np.where(own > 0.0, exact, layer.w)))
+    return Model(model.schema, layers, model.output, model.measured, model.conformal, model.means)
+
+
 def declare_domains(schema: Schema, domains: Any, X: Floats) -> Schema:
     """Return the schema with units and domains that a user declares by column."""
     if domains is None:
@@ -135,7 +185,11 @@ def _declare(column: Column, domain: Any, x: Floats) -> Column:
         raise InputError(f"{where}: expected low <= high, got {low} and {high}")
     _check_inside(x, low, high, values, where)
     values = column.values if values is None else values
-    return replace(column, unit=unit, low=low, high=high, values=values, required=required)
+    period = domain.get("period")
+    period = None if period is None else _read_period(period, where)
+    return replace(
+        column, unit=unit, low=low, high=high, values=values, required=required, period=period
+    )
 
 
 def _read_values(values: Any, where: str) -> tuple[float, ...]:

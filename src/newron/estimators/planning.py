@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from newron.errors import InputError, NewronWarning
-from newron.estimators.columns import read_directions
+from newron.estimators.columns import read_directions, read_periods
 from newron.model.arithmetic import Floats
 from newron.model.output import Output
 from newron.model.processing import Processing, get_processing
@@ -134,6 +134,7 @@ def specify(
         input_scale=estimator.input_scale,
         class_weight=class_weight,
         directions=directions,
+        periods=read_periods(estimator.domains, fields, architecture),
         validation_fraction=estimator.validation_fraction if estimator.early_stopping else None,
         max_terms=estimator.max_terms,
         keep_constant=estimator.warm_start,

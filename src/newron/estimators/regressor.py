@@ -105,7 +105,8 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         Columns with which the score rises (1) or falls (-1).
     domains : dict by name, optional
         What a column may hold: a unit as text, or a dict with "unit", "values",
-        "low" and "high".
+        "low", "high", "missing" and "period" (such as 24 hours: functions of
+        ``processing="cosine"`` then join at its ends).
     warm_start : bool, default False
         Whether fit goes on from the fit before.
     random_state : int, RandomState or None

@@ -131,7 +131,11 @@ def measure_steps(column: Column, old: float, new: Floats) -> Floats:
     if column.categories is not None or math.isnan(old) or not width > 0.0:
         return np.where(new == old, 0.0, 1.0)
     with np.errstate(over="ignore"):
-        return np.abs(new - old) / width
+        far = np.abs(new - old)
+        if column.period is None:
+            return far / width
+        around = np.mod(far, column.period)  # the shorter way, maybe across the seam
+        return np.asarray(np.minimum(around, column.period - around) / width)
 
 
 def _enter_cells(axis: Axis, old: float) -> Iterator[float]:

@@ -112,6 +112,8 @@ def _column_to_dict(column: Column) -> Json:
         out = {"name": column.name, "categories": list(column.categories)}
     if column.gaps:
         out["gaps"] = True
+    if column.period is not None:
+        out["period"] = column.period
     if column.unit is not None:
         out["unit"] = column.unit
     if column.required:
@@ -356,7 +358,7 @@ def _find(own: Mapping[str, _Formula], name: Any) -> _Formula | Any:
 
 
 def _column_from(item: Any) -> Column:
-    numbers = {"low", "high", "values", "rank scale"}
+    numbers = {"low", "high", "values", "rank scale", "period"}
     known = {"name", "categories", "gaps", "unit", "required"} | numbers
     check_keys(item, known, {"name"}, "an input")
     name = read_text(item["name"], "the name of an input")
@@ -389,7 +391,10 @@ def _column_from(item: Any) -> Column:
         parts = (read_numbers(item["rank scale"][key], where) for key in ("knots", "ranks"))
         scale = RankScale(*parts)
     low, high = (read_number(item[key], f"{key} of {name!r}") for key in ("low", "high"))
-    return Column(name, low, high, values, scale, gaps=gaps, unit=unit, required=required)
+    period = read_number(item["period"], f"period of {name!r}") if "period" in item else None
+    return Column(
+        name, low, high, values, scale, gaps=gaps, unit=unit, required=required, period=period
+    )
 
 
 def _layer_from(

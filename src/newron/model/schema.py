@@ -125,6 +125,8 @@ class Column:
     required : bool, default=False
         Whether the column was declared never to have a missing value: a row without one
         is then an error.
+    period : float, optional
+        After how much the column begins again, such as 24 hours: functions that read it repeat.
 
     Examples
     --------
@@ -143,6 +145,7 @@ class Column:
     gaps: bool = False
     unit: str | None = None
     required: bool = False
+    period: float | None = None
 
     def __post_init__(self) -> None:
         """Check that name, range and values fit."""
@@ -159,12 +162,16 @@ class Column:
             raise ModelError(f"column {self.name!r}: expected a unit that is text")
         if self.required and self.gaps:
             raise ModelError(f"column {self.name!r}: expected no missing values in training")
+        if self.period is not None and not 1e-300 <= self.period <= 1e300:
+            raise ModelError(f"column {self.name!r}: expected a period above 0")
         if self.categories is not None:
             self._check_categories(self.categories)
 
     def _check_categories(self, labels: tuple[Label, ...]) -> None:
-        if self.values is not None or self.rank_scale is not None:
-            raise ModelError(f"column {self.name!r}: categories have no values and no rank scale")
+        if self.values is not None or self.rank_scale is not None or self.period is not None:
+            raise ModelError(
+                f"column {self.name!r}: categories have no values, no rank scale and no period"
+            )
         if not all(isinstance(label, str | int | float) for label in labels):
             raise ModelError(f"column {self.name!r}: expected labels that are text or numbers")
         if len(set(labels)) != len(labels):  # no table can tell True from 1

@@ -6,6 +6,7 @@ and trains a position for each of them in every function.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -84,10 +85,12 @@ def learn_encoding(
     scales: str = "own",
     standardize: bool = True,
     keep_constant: bool = False,
+    periods: Sequence[float] = (),
 ) -> Encoding:
     """Learn ranges, scales and ranks of the columns.
 
-    No function reads a constant column, unless later rows may differ (``keep_constant``).
+    No function reads a constant column, unless later rows may differ (``keep_constant``), nor the
+    ranks of a column with a period, which they would bend.
     """
     columns, channels, weight = [], [], data.weight
     for i, field in enumerate(data.fields):
@@ -106,7 +109,8 @@ def learn_encoding(
                 f"standardized, got {column.low} to {column.high}; choose another recipe"
             )
         there = ~np.isnan(x) if column.gaps else slice(None)
-        rank = _learn_ranks(x[there], weight[there]) if scales != "own" else None
+        ranked = scales != "own" and not (periods and periods[i])
+        rank = _learn_ranks(x[there], weight[there]) if ranked else None
         if rank is not None:
             column = replace(column, rank_scale=rank)
         if scales != "rank" or rank is None:

@@ -95,7 +95,8 @@ class _Restarts:
 def _train(data: TrainingSet, spec: Specification, context: FitContext) -> _Restarts:
     before = spec.resume
     encoding = _learn_encoding(data, spec) if before is None else before.encoding
-    wiring = Wiring(spec.architecture, tuple(c.n_points for c in encoding.channels))
+    points = tuple(channel.n_points for channel in encoding.channels)
+    wiring = Wiring(spec.architecture, points, _find_turns(encoding, spec.periods))
     problem = spec.make_problem(data, None if before is None else before.target_scale)
     table = CoreTable(
         encoding.encode(data.X),
@@ -114,7 +115,16 @@ def _learn_encoding(data: TrainingSet, spec: Specification) -> Encoding:
         scales=spec.input_scale,
         standardize=spec.recipe.standardize,
         keep_constant=spec.keep_constant,
+        periods=spec.periods,
     )
+
+
+def _find_turns(encoding: Encoding, periods: tuple[float, ...]) -> tuple[float, ...]:
+    """Return w of one turn in the period of each channel's column, 0 without one."""
+    if not any(periods):
+        return ()
+    own = [(channel.scale, periods[channel.column]) for channel in encoding.channels]
+    return tuple(2.0 * np.pi * scale / period if period else 0.0 for scale, period in own)
 
 
 def _fill_unseen(data: TrainingSet, encoding: Encoding) -> TrainingSet:

@@ -34,6 +34,7 @@ class Specification:
     input_scale: str = "own"
     class_weight: Floats | None = None
     directions: tuple[int, ...] = ()  # of the columns in which the model is monotone
+    periods: tuple[float, ...] = ()  # of the columns, 0 for those that do not repeat
     validation_fraction: float | None = None
     max_terms: int = 60
     keep_constant: bool = False  # rows that come later may differ in constant columns

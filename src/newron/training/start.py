@@ -21,6 +21,8 @@ def draw_start(wiring: Wiring, low: Floats, high: Floats, rng: np.random.Generat
     low, high = low.astype(np.float64), high.astype(np.float64)
     for layer in wiring.layers:
         _draw_layer(layer, params, low[layer.source], high[layer.source], rng)
+        fixed = np.repeat(wiring.list_turns(layer), layer.plan.n_factors)
+        params[layer.w] = np.where(fixed == 0.0, params[layer.w], fixed)
         least, greatest = _limits(layer, params, low, high)
         low, high = np.concatenate([low, least]), np.concatenate([high, greatest])
     for layer in wiring.layers:

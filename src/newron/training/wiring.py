@@ -57,6 +57,7 @@ class Wiring:
 
     architecture: Architecture
     n_points: tuple[int, ...]  # of each channel
+    turns: tuple[float, ...] = ()  # of each channel the w of one turn in a period, or 0
 
     @property
     def n_channels(self) -> int:
@@ -141,7 +142,24 @@ class Wiring:
         for layer in self.layers:
             if layer.plan.function.weighs:
                 mask[layer.b] = 0.0
+            mask[layer.w] *= np.repeat(self.list_turns(layer) == 0.0, layer.plan.n_factors)
         return mask
+
+    def list_turns(self, layer: LayerSlices) -> NDArray[np.float64]:
+        """Return the w of functions that read a column with a period, 0 for the others.
+
+        The first function of a neuron that reads the column turns once in a period, the second
+        twice, and so on: with these w all of them join at the ends.
+        """
+        turns = np.array([*self.turns, *[0.0] * (int(layer.source.max(initial=-1)) + 1)])
+        number: dict[tuple[int, int], int] = {}
+        out = np.zeros(layer.n_edges)
+        if not any(self.turns):
+            return out
+        for e, key in enumerate(zip(layer.target.tolist(), layer.source.tolist(), strict=True)):
+            number[key] = number.get(key, 0) + 1
+            out[e] = number[key] * turns[key[1]] if key[1] < self.n_channels else 0.0
+        return out
 
     def make_decay(self, amount: float) -> Params:
         """Return the decay of each parameter: of w, alpha and points, never of b."""
