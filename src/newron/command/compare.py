@@ -1,4 +1,4 @@
-"""``newron compare``: two models on the same rows."""
+"""``newron compare``: two models on the same rows, or the rows of two tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newron.command.options import DataFile, Missing, ModelFile, NoHeader, option
+from newron.command.options import Missing, NoHeader, option
 from newron.command.terminal import Console, bold
 
 if TYPE_CHECKING:
@@ -21,25 +21,43 @@ if TYPE_CHECKING:
 EXAMPLES = (
     ("newron compare old.json new.json table.csv --target disease", ""),
     ("newron compare old.json new.json table.csv", "where they differ, without the truth"),
+    ("newron compare old.csv new.csv --model model.json", "have the rows changed since?"),
 )
 _CLOSE = 1e-9  # of the range of predictions: nearer ones are the same
 
 
 def run(
     console: Console,
-    first: ModelFile,
-    second: Annotated[Path, typer.Argument(metavar="OTHER", help="The other model's JSON file.")],
-    data: DataFile,
+    first: Annotated[
+        Path, typer.Argument(metavar="FIRST", help="A model's JSON file, or a table.")
+    ],
+    second: Annotated[
+        Path, typer.Argument(metavar="OTHER", help="The other model's file, or the other table.")
+    ],
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[DATA]", help="Of two models: a table to compare on.")
+    ] = None,
     target: Annotated[
         str | None, option("--target -t", "COLUMN", "The truth; without it none can be better.")
+    ] = None,
+    model: Annotated[
+        Path | None,
+        option("--model", "FILE", "Of two tables: a model whose columns and scores are compared."),
     ] = None,
     missing: Missing = None,
     no_header: NoHeader = False,
 ) -> None:
-    """Compare two models on the same rows: which is better, and where they differ.
+    """Compare two models on the same rows, or the rows of two tables.
 
-    Take rows that neither was trained on: a model looks better on its own.
+    Of two models: which is better, and where they differ. Take rows that neither was trained on:
+    a model looks better on its own. Of two tables, old and new: the population stability index
+    (PSI) of each column, and with --model of its score; what chance may explain is called stable.
     """
+    if data is None:
+        from newron.command.drift import compare_tables
+
+        compare_tables(console, first, second, model, missing or (), header=not no_header)
+        return
     from newron.command.rows import read_rows
     from newron.errors import InputError
     from newron.evaluation import find_disagreement

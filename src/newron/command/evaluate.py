@@ -16,7 +16,7 @@ from newron.command.options import (
 from newron.command.terminal import Console, bold
 
 if TYPE_CHECKING:
-    from newron.evaluation import ThresholdQuality
+    from newron.evaluation import GroupComparison, ThresholdQuality
     from newron.model import Measurement, Model
     from newron.tables import EncodedTable, Target
 
@@ -25,6 +25,7 @@ EXAMPLES = (
     ("newron evaluate model.json new.csv -t disease --attach", "keep it in the model's file"),
     ("newron evaluate model.json new.csv -t disease --sensitivity 0.9", "where to draw the line"),
     ("newron evaluate model.json new.csv -t disease --cost 10:1", "where that costs least"),
+    ("newron evaluate model.json new.csv -t disease --groups sex", "how groups differ"),
 )
 
 
@@ -53,6 +54,10 @@ def run(
             "--cost", "MISSED:ALARM", "Draw the line where missed rows and false alarms cost least."
         ),
     ] = None,
+    groups: Annotated[
+        str | None,
+        option("--groups", "COLUMN", "Compare the groups of a column: is the model fair?"),
+    ] = None,
     missing: Missing = None,
     no_header: NoHeader = False,
 ) -> None:
@@ -60,10 +65,15 @@ def run(
 
     The table of its training is refused, where the model's file knows it.
     """
+    import numpy as np
+
+    from newron.command.groups import print_groups, read_groups
     from newron.command.printing import print_measurement
     from newron.command.rows import read_rows
     from newron.errors import InputError
     from newron.evaluation import measure_model
+    from newron.evaluation.groups import compare_model_groups
+    from newron.evaluation.measurement import read_truth
     from newron.model import load
 
     network = load(model)
@@ -75,14 +85,22 @@ def run(
         found = measure_model(network, X, y, source=data.name)
     except InputError as error:
         raise InputError(f"{data}: {error}") from None
+    compared = None
+    if groups is not None:
+        how: dict[str, Any] = {"header": not no_header}
+        names = read_groups(data, network, groups, target, missing or (), **how)
+        scores, truth = network.scores(X), read_truth(network, np.asarray(y), len(X))
+        compared = compare_model_groups(network.output, scores, truth, names, groups)
     line = _draw_line(network, X, y, threshold, sensitivity, cost)
     if console.as_json:
-        console.print_json(_to_dict(found, line))
+        console.print_json(_to_dict(found, line, compared))
     elif not console.quiet:
         print_measurement(console, found)
         _print_further(console, found)
         if line is not None:
             _print_line(console, network, line, chosen=threshold is None)
+        if compared is not None:
+            print_groups(console, compared)
     if attach:
         network.attach(found).save(model)
         console.note(f"attached to {model}")
@@ -170,6 +188,10 @@ def _print_line(console: Console, model: Model, line: ThresholdQuality, *, chose
     console.note(f"predict so: newron predict MODEL DATA --threshold {line.threshold:g}")
 
 
-def _to_dict(found: Measurement, line: ThresholdQuality | None) -> dict[str, Any]:
+def _to_dict(
+    found: Measurement, line: ThresholdQuality | None, groups: GroupComparison | None
+) -> dict[str, Any]:
     content = {**found.to_dict(), "better": list(found.better)}
+    if groups is not None:
+        content["groups"] = groups.to_dict()
     return content if line is None else {**content, "threshold": line.to_dict()}

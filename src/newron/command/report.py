@@ -12,6 +12,7 @@ EXAMPLES = (
     ("newron report model.json table.csv -o report.html --target disease", ""),
     ("newron report model.json table.csv -t disease --noun patient", "what a row is"),
     ("newron report model.json table.csv -t disease --seen 0", "rows that it has not seen"),
+    ("newron report model.json table.csv -t disease --groups sex", "is it fair?"),
 )
 
 
@@ -39,6 +40,10 @@ def run(
         int | None,
         option("--seen", "N", "How many of the rows it was trained on, if you know.", min=0),
     ] = None,
+    groups: Annotated[
+        str | None,
+        option("--groups", "COLUMN", "Compare predictions between the groups of a column."),
+    ] = None,
     missing: Missing = None,
     no_header: NoHeader = False,
     force: Force = False,
@@ -48,13 +53,24 @@ def run(
     The page is one file, opens from disk and asks for nothing.
     """
     from newron.command.files import check_free
-    from newron.command.rows import read_rows
+    from newron.command.groups import read_groups
+    from newron.command.rows import MAX_ROWS, read_rows
+    from newron.errors import InputError
     from newron.model import load
     from newron.report import write
 
     check_free([output], force=force)
     network = load(model)
     X, y = read_rows(console, data, network, missing or (), target, header=not no_header)
+    compared = None
+    if groups is not None:
+        if target is None:
+            raise InputError("--groups: expected --target, the truth to compare groups by")
+        words, header = missing or (), not no_header
+        compared = (
+            groups,
+            read_groups(data, network, groups, target, words, header=header, max_rows=MAX_ROWS),
+        )
     write(
         network,
         output,
@@ -67,6 +83,7 @@ def run(
         purpose=purpose,
         fixed=fix or [],
         seen=seen,
+        groups=compared,
     )
     if console.as_json:
         console.print_json({"file": str(output), "rows": len(X)})

@@ -32,7 +32,7 @@ from newron.tables.source import Batch, Source
 __all__ = ["check_two_classes", "find_label", "predict_file", "read_row", "read_rows"]
 
 PREDICTION = "prediction"
-_MAX_ROWS = 50_000  # of a table that is shown, not predicted
+MAX_ROWS = 50_000  # of a table that is shown, not predicted
 _REPEATED = 0.1  # different values among all, up to which they are written once
 
 
@@ -62,7 +62,7 @@ def read_rows(
     missing: Iterable[str],
     target: str | None = None,
     *,
-    max_rows: int | None = _MAX_ROWS,
+    max_rows: int | None = MAX_ROWS,
     header: bool = True,
 ) -> tuple[EncodedTable, Target | None]:
     """Read the first rows of a file as a model takes them; those without a target are left out."""

@@ -12,6 +12,8 @@ from newron.evaluation.comparison import (
     rank_models,
 )
 from newron.evaluation.disagreement import Disagreement, find_disagreement
+from newron.evaluation.drift import Drift, DriftBin, measure_drift, measure_stability
+from newron.evaluation.groups import GroupComparison, GroupQuality, compare_groups
 from newron.evaluation.intervals import (
     Estimate,
     estimate_auc,
@@ -49,8 +51,12 @@ __all__ = [
     "ClassificationQuality",
     "Comparison",
     "Disagreement",
+    "Drift",
+    "DriftBin",
     "Estimate",
     "Evaluation",
+    "GroupComparison",
+    "GroupQuality",
     "Predictions",
     "Ranking",
     "RegressionQuality",
@@ -62,6 +68,7 @@ __all__ = [
     "compare_classifiers",
     "compare_errors",
     "compare_folds",
+    "compare_groups",
     "compare_tables",
     "cross_predict",
     "cross_validate",
@@ -79,8 +86,10 @@ __all__ = [
     "make_splits",
     "measure_calibration",
     "measure_classification",
+    "measure_drift",
     "measure_model",
     "measure_regression",
+    "measure_stability",
     "measure_survival",
     "measure_threshold",
     "rank_models",

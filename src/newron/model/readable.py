@@ -392,6 +392,7 @@ class Readable:
         seen: int | None = None,
         origin: Origin | None = None,
         rules: RuleSet | None = None,
+        groups: str | tuple[str, ArrayLike] | None = None,
         seconds: float = 5.0,
     ) -> None:
         """Write one HTML file that shows the model to people: it opens from disk.
@@ -421,6 +422,9 @@ class Readable:
             the training rows are known.
         origin : Origin, optional
             How the model was trained; by default as the estimator knows it.
+        groups : str, or pair of a name and values, optional
+            A column by whose groups predictions are compared, see
+            :func:`newron.evaluation.compare_groups`; or its name and the group of each row.
         rules, seconds
             Rules that are at hand, or how long to look for them.
         """
@@ -443,5 +447,6 @@ class Readable:
             seen=self._count_seen(X, y) if seen is None else seen,
             origin=self._get_origin() if origin is None else origin,
             rules=rules,
+            groups=groups,
             seconds=seconds,
         )

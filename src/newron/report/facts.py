@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.evaluation import (
     ClassificationQuality,
+    GroupComparison,
     RegressionQuality,
     measure_classification,
     measure_regression,
 )
+from newron.evaluation.groups import compare_model_groups
 from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram
 from newron.figures.diagram_reader import read_diagram
@@ -79,6 +81,8 @@ class Facts:
     scores : array of shape (rows, scores)
     picked : array
         The rows that a reader can choose.
+    groups : GroupComparison or None
+        How predictions differ between groups, where that was asked for.
     quality : ClassificationQuality, list of RegressionQuality, or None
         None without truth.
     rules : RuleSet or None
@@ -110,6 +114,7 @@ class Facts:
     scores: Floats
     picked: NDArray[np.intp]
     quality: ClassificationQuality | list[RegressionQuality] | None
+    groups: GroupComparison | None
     rules: RuleSet | None
     crisp: tuple[RuleSet | None, Fidelity] | None
     diagram: Diagram
@@ -183,6 +188,7 @@ def gather(
     seen: int | None = None,
     rules: RuleSet | None = None,
     fixed: str | Sequence[str] = (),
+    groups: str | tuple[str, ArrayLike] | None = None,
     seconds: float = 5.0,
 ) -> Facts:
     """Gather what there is to tell of a model on some rows; see :func:`newron.report.write`."""
@@ -220,6 +226,7 @@ def gather(
         scores=scores,
         picked=picked,
         quality=_measure(shown, rows, scores, truth, axes),
+        groups=_compare_groups(given, rows, truth, X, groups),
         rules=None if found is None else _cover(found, shown, rows, truth),
         crisp=_find_crisp(shown, some, seconds) if found is None else None,
         diagram=_read_diagram(shown, card, rows),
@@ -240,6 +247,33 @@ def _count_seen(model: Model, rows: Floats, truth: NDArray[Any] | None) -> int |
         if one.fingerprint == fingerprint and one.n_trained is not None:
             return min(one.n_trained, len(rows))
     return None
+
+
+def _compare_groups(
+    model: Model,
+    rows: Floats,
+    truth: NDArray[Any] | None,
+    X: Any,
+    groups: str | tuple[str, ArrayLike] | None,
+) -> GroupComparison | None:
+    """Compare the groups of a column of the model or of the table, or those that are given."""
+    if groups is None:
+        return None
+    if truth is None:
+        raise InputError("groups: expected true answers to compare groups by, got none")
+    values: Any
+    if not isinstance(groups, str):
+        name, values = groups
+    elif groups in model.schema.names:
+        name, place = groups, model.schema.names.index(groups)
+        labels = model.schema.columns[place].categories
+        codes = rows[:, place].tolist()
+        values = [None if x != x else x if labels is None else labels[int(x)] for x in codes]
+    elif groups in getattr(X, "columns", ()):
+        name, values = groups, X[groups]
+    else:
+        raise InputError(f"groups: expected the name of a column, got {groups!r}")
+    return compare_model_groups(model.output, model.score_rows(rows), truth, values, name)
 
 
 def _find_columns(model: Model, fixed: str | Sequence[str]) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from newron.drawing.palette import DARK, FONT, LIGHT, write_stylesheet, write_va
 from newron.exports.export import export
 from newron.report.card_section import write_card
 from newron.report.facts import Facts
+from newron.report.groups_section import write_groups
 from newron.report.inputs_section import write_inputs
 from newron.report.network_section import write_network, write_row
 from newron.report.new_rows_section import write_new_rows
@@ -54,6 +55,7 @@ def render(facts: Facts) -> str:
         ("new", f"Your {facts.labels.noun}s", write_new_rows(facts)),
         ("inputs", "Inputs", write_inputs(facts)),
         ("performance", "Performance", write_quality(facts)),
+        ("groups", "Groups", write_groups(facts)),
         ("card", "Model card", write_card(facts)),
     ]
     shown = [section for section in sections if section[2]]

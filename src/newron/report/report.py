@@ -37,6 +37,7 @@ def write(
     seen: int | None = None,
     origin: Origin | None = None,
     rules: RuleSet | None = None,
+    groups: str | tuple[str, ArrayLike] | None = None,
     seconds: float = 5.0,
 ) -> None:
     """Write one HTML file that shows a model to people: it opens from disk and asks for nothing.
@@ -73,6 +74,9 @@ def write(
         How the model was trained, for its card.
     rules : RuleSet, optional
         Its rules, where they have been found before.
+    groups : str, or pair of a name and values, optional
+        A column of X by whose groups selection, sensitivity, calibration and errors are
+        compared; or its name and the group of each row.
     seconds : float, default=5.0
         How long to look for short rules of a crisp network.
 
@@ -93,6 +97,6 @@ def write(
     labels = Labels(title, target, noun, source, purpose, names, classes)
     facts = gather(
         model, X, y, labels=labels, origin=origin, seen=seen, rules=rules, fixed=fixed,
-        seconds=seconds,
+        groups=groups, seconds=seconds,
     )  # fmt: skip
     write_whole(render(facts).encode("utf-8"), path)
