@@ -219,6 +219,7 @@ struct PyTable {
     require(view.n_targets == loss.n_targets(net.n_outputs), "wrong number of target columns");
     check_levels(loss, net.n_outputs);
     require(loss != newron::Loss::binary || net.n_outputs == 1, "binary loss needs one output");
+    require(loss != newron::Loss::ordinal || net.n_outputs == 1, "ordinal loss needs one output");
     if (loss != newron::Loss::categorical) return;
     for (std::size_t i = 0; i < targets.shape(0); ++i) {
       const float label = targets(i, 0);
@@ -411,6 +412,7 @@ struct PyRankTable {
     require(targets.shape(0) == rows && weights.shape(0) == rows, "targets or weights too few");
     require(n_outputs >= 1, "a table needs an output");
     require(targets.shape(1) == at(loss.n_targets(n_outputs)), "wrong number of target columns");
+    require(loss != newron::Loss::ordinal || n_outputs == 1, "ordinal loss needs one output");
     check_levels(loss, n_outputs);
     for (std::size_t c = 0; c < ranks.shape(0); ++c) {
       for (std::size_t i = 0; i < rows; ++i) {
@@ -658,7 +660,8 @@ NB_MODULE(_core, m) {
       .value("tweedie", newron::Loss::tweedie)
       .value("huber", newron::Loss::huber)
       .value("quantile", newron::Loss::quantile)
-      .value("formula", newron::Loss::formula);
+      .value("formula", newron::Loss::formula)
+      .value("ordinal", newron::Loss::ordinal);
   nb::class_<newron::Objective>(m, "Objective")
       .def(nb::new_(&make_objective), "loss"_a, "parameter"_a = 0.0f, "factor"_a = 1.0f,
            "levels"_a = std::vector<float>{}, "codes"_a = std::vector<LossCode>{},

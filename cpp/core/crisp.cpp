@@ -60,6 +60,16 @@ RowLoss own(const Code& code, double y, double z) {
   return {out[0], out[1], out[2]};
 }
 
+// Two log losses: of the limit below the class, and of the one above it.
+RowLoss ordinal(double below, double above, double constant, double z) {
+  const double under = 1.0 / (1.0 + std::exp(z - below)), over = 1.0 / (1.0 + std::exp(above - z));
+  const auto soft = [](double u) {
+    return std::fmax(u, 0.0) + std::log1p(std::exp(-std::fabs(u)));
+  };
+  return {soft(below - z) + soft(z - above) + constant, over - under,
+          under * (1.0 - under) + over * (1.0 - over)};
+}
+
 }  // namespace
 
 // ---- losses of one row ----
@@ -71,6 +81,7 @@ RowLoss RankTable::output_loss(int row, int k, double z) const {
     const double error = z - *y;
     return {error * error, 2.0 * error, 2.0};
   }
+  if (loss == Loss::ordinal) return ordinal(y[0], y[1], y[2], z);
   RowLoss out = loss == Loss::formula   ? own(loss.codes[at(k)], *y, z)
                 : loss == Loss::tweedie ? tweedie(parameter, *y, y[n_outputs], z)
                 : loss == Loss::huber   ? huber(parameter, *y, z)
@@ -139,6 +150,10 @@ Condition RankTable::make_condition(int c, int sign, int cut) const {
 }
 
 bool RankTable::row_wrong(int row, const double* z) const {
+  if (loss == Loss::ordinal) {
+    const float* limits = targets + at(row) * 3;
+    return z[0] < limits[0] || z[0] >= limits[1];
+  }
   if (loss.by_output() && !loss.two_classes) return false;
   if (n_outputs == 1) return (z[0] >= 0.0) != (targets[row] >= 0.5f);
   return std::max_element(z, z + n_outputs) - z != static_cast<int>(targets[row]);

@@ -1,7 +1,9 @@
 // What is trained on: a loss with its parameters, row by row.
 //
 // Binary and categorical losses look at all scores of a row; the others are means over the
-// outputs, each with a target of its own, in units of the loss of the best constant.
+// outputs, each with a target of its own, in units of the loss of the best constant. The ordinal
+// loss has one output; its targets are the limits below and above the row's class, which are far
+// away at the ends, and a constant.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 
 namespace newron {
 
-enum class Loss { binary, categorical, squared, tweedie, huber, quantile, formula };
+enum class Loss { binary, categorical, squared, tweedie, huber, quantile, formula, ordinal };
 
 constexpr int kMaxLevels = 16;
 
@@ -35,6 +37,7 @@ struct Objective {
   bool by_output() const { return loss != Loss::binary && loss != Loss::categorical; }
   // Tweedie's targets are followed by what makes the loss of a perfect score 0.
   int n_targets(int n_outputs) const {
+    if (loss == Loss::ordinal) return 3;
     if (!by_output()) return 1;
     return loss == Loss::tweedie ? 2 * n_outputs : n_outputs;
   }

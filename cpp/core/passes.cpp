@@ -403,6 +403,30 @@ Outcome formula_loss(const Objective& objective, const float* z, const Room& roo
   return {sum * share, wrong};
 }
 
+// Of ordered classes: limits are those below and above the class, and then a constant.
+Outcome ordinal_loss(const float* z, const Room& room, int rows, int n, float scale, float* g) {
+  const float *below = room.targets, *above = below + room.stride, *constant = above + room.stride;
+  Sum sum;
+  for (int block = 0; block < rows; block += kSumLanes) {
+    for (int v = 0; v < kSumVectors; ++v) {
+      const int t = block + v * kWidth;
+      const Floats wt = load(room.weights + t);
+      const Floats u = load(below + t) - load(z + t), o = load(z + t) - load(above + t);
+      const Floats eu = fast_exp(-most(u, -u)), eo = fast_exp(-most(o, -o));
+      const Floats tail_u = eu / (1.0f + eu), tail_o = eo / (1.0f + eo);
+      const Floats lost = most(u, all(0.0f)) + fast_log1p_unit(eu) + most(o, all(0.0f)) +
+                          fast_log1p_unit(eo) + load(constant + t);
+      sum.part[v] += wt * lost;
+      const Floats under = u < 0.0f ? tail_u : 1.0f - tail_u;
+      const Floats over = o < 0.0f ? tail_o : 1.0f - tail_o;
+      if (g != nullptr) store(g + t, scale * wt * (over - under));
+    }
+  }
+  int wrong = 0;
+  for (int t = 0; t < n; ++t) wrong += z[t] < below[t] || z[t] >= above[t];
+  return {static_cast<double>(total(sum)), wrong};
+}
+
 Outcome output_loss(const Objective& objective, const float* z, const Room& room, int rows,
                     int outputs, float scale, bool gradient, float* g) {
   const float share = objective.factor / static_cast<float>(outputs);
@@ -450,6 +474,8 @@ Outcome loss(const NetworkView& net, const Objective& objective, int rows, int n
                           gradient, g);
     case Loss::formula:
       return formula_loss(objective, z, room, rows, n, net.n_outputs, scale, gradient, g);
+    case Loss::ordinal:
+      return ordinal_loss(z, room, rows, n, scale, gradient ? g : nullptr);
     default:
       return output_loss(objective, z, room, rows, net.n_outputs, scale, gradient, g);
   }

@@ -223,14 +223,19 @@ void test_growing_lowers_the_objective_in_any_number_of_threads() {
   for (float& level : quantile.levels) level = 0.3f;
   Objective formula = Loss::formula;
   for (int k = 0; k < 3; ++k) formula.codes.push_back(make_squared_loss());
-  for (const Objective& loss : {Objective(Loss::binary), Objective(Loss::categorical),
-                                Objective(Loss::squared), tweedie, huber, quantile, formula}) {
-    const int outputs = loss == Loss::binary ? 1 : 3;
+  for (const Objective& loss :
+       {Objective(Loss::binary), Objective(Loss::categorical), Objective(Loss::squared), tweedie,
+        huber, quantile, formula, Objective(Loss::ordinal)}) {
+    const int outputs = loss == Loss::binary || loss == Loss::ordinal ? 1 : 3;
     std::vector<float> targets;
     for (int i = 0; i < rows; ++i) {
       const bool high = ranks[static_cast<std::size_t>(i)] > 2;
       const bool odd = ranks[static_cast<std::size_t>(rows + i)] > 3;
       const int label = (high != odd) + (loss == Loss::categorical && high && odd);
+      if (loss == Loss::ordinal) {  // limits around the class, and a constant
+        targets.insert(targets.end(), {label ? 0.5f : -1e30f, label ? 1e30f : 0.5f, 0.0f});
+        continue;
+      }
       for (int k = 0; k < loss.n_targets(outputs); ++k) {
         targets.push_back(static_cast<float>(label));
       }

@@ -24,6 +24,8 @@ class Loss(enum.Enum):
 
     formula = 6
 
+    ordinal = 7
+
 class Objective:
     def __init__(
         self,

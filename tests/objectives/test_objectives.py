@@ -14,11 +14,12 @@ every_objective = pytest.mark.parametrize("name", OBJECTIVES)
 
 def draw(name, n=40, seed=0):
     rng = np.random.default_rng(seed)
-    n_scores = {"binary": 1, "categorical": 3}.get(name, 2)
+    n_scores = {"binary": 1, "categorical": 3, "ordinal": 1}.get(name, 2)
     objective = OBJECTIVES[name](n_scores)
     scores = rng.normal(scale=2.0, size=(n, n_scores))
     if objective.stratified:
-        y = rng.integers(0, max(n_scores, 2), (n, 1)).astype(float)
+        n_classes = 3 if name == "ordinal" else max(n_scores, 2)
+        y = rng.integers(0, n_classes, (n, 1)).astype(float)
     elif objective.link_name == "log":
         y = rng.gamma(2.0, size=scores.shape)
     else:
@@ -76,7 +77,8 @@ class TestScores:
 
     def test_a_perfect_score_is_one(self, name):
         objective, targets, _ = draw(name)
-        sure = 50.0 * (targets - 0.5) if objective.stratified else objective.link(targets)
+        middle = 1.0 if name == "ordinal" else 0.5  # its limits lie around 0
+        sure = 50.0 * (targets - middle) if objective.stratified else objective.link(targets)
         weight = np.ones(len(targets))
         assert objective.evaluate(targets, sure, weight) == pytest.approx(1.0, abs=1e-12)
         assert objective.score_rows(targets, sure).mean() == pytest.approx(1.0)
@@ -129,6 +131,7 @@ class TestReading:
     [
         (Classes((0, 1)), "binary", 1),
         (Classes(("a", "b", "c")), "categorical", 3),
+        (Classes(("a", "b", "c"), limits=(0.0, 1.0)), "ordinal", 1),
         (Targets(("y", "z")), "squared", 2),
     ],
 )

@@ -23,7 +23,7 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from typing import Any
@@ -209,13 +209,16 @@ def evaluate(
     if rules.constants is None:
         decided = [outcome for condition, outcome in rules.branches if ask(condition)]
         return [*decided, rules.default][0], network.decide(scores)
-    sums = list(rules.constants)
-    for condition, weights in rules.terms:
-        if ask(condition):
-            sums = [a + b for a, b in zip(sums, weights, strict=True)]
+    held = [weights for condition, weights in rules.terms if ask(condition)]
+    several = network.n_scores > 1
+    sums = [
+        constant + sum(weights[j if several else 0] for weights in held)
+        for j, constant in enumerate(rules.constants)
+    ]
     if network.labels is None:
         return [float(s) for s in sums], scores
-    return network.decide(sums), network.decide(scores)
+    said = sum(s >= 0 for s in sums) if network.limits else network.decide(sums)
+    return said, network.decide(scores)
 
 
 def _digest(text: str) -> str:
@@ -485,7 +488,26 @@ class _Comparison:
             for (condition, _), weight in zip(parts, whole, strict=True):
                 made.add(self.forms, condition, weight * factor)
             out.append(made)
+        return self._reach_limits(out[0], shared * scale) if self.network.limits else out
+
+    def _reach_limits(self, score: _Sum, shared: int) -> list[_Sum]:
+        """Return for each limit of ordered classes the score less the limit.
+
+        A score and a limit that differ must do so by more than float64 rounds.
+        """
+        size = abs(score.constant) + sum(abs(x) for v in score.vectors.values() for x in v)
+        size += sum(map(abs, score.forms.values()))
+        out = []
+        for limit in self.limits:
+            moved = int(limit * shared)
+            if max(size, abs(moved)) >= _MAX_WHOLE:
+                raise CertificateError("the network rounds its sums")
+            out.append(replace(score, constant=score.constant - moved))
         return out
+
+    @property
+    def limits(self) -> list[Fraction]:
+        return [Fraction(repr(limit)) for limit in self.network.limits]
 
     def _sum_decimals(self, shared: int) -> list[_Sum]:
         """Return the sums of the network without its rounding."""
@@ -515,6 +537,7 @@ class _Comparison:
             decimals = [x for weights, centre in last.decimals for x in (*weights, centre)]
             network = math.lcm(1, *(x.denominator for x in decimals))
         numbers = [*(self.rules.constants or ()), *(w for _, ws in self.rules.terms for w in ws)]
+        numbers += self.limits
         rules = math.lcm(1, *(number.denominator for number in numbers))
         return network, math.lcm(network, rules)
 
@@ -524,7 +547,8 @@ class _Comparison:
         for j, constant in enumerate(constants):
             made = _Sum(constant=int(constant * shared))
             for condition, weights in self.rules.terms:
-                made.add(self.forms, condition, int(weights[j] * shared))
+                own = weights[0 if self.network.limits else j]  # ordered classes share one sum
+                made.add(self.forms, condition, int(own * shared))
             out.append(made)
         return out
 
@@ -544,6 +568,8 @@ class _Comparison:
         ratio = Fraction(1)
         if self.network.labels is not None and not score:
             ratio = next(filter(None, map(_find_ratio, network, rules)), ratio)
+        if self.network.limits:
+            network, rules = list(map(_lower, network)), list(map(_lower, rules))
         for a, b in zip(network, rules, strict=True):
             self._check_zero(a.times(ratio.numerator).minus(b.times(ratio.denominator)))
 
@@ -614,6 +640,9 @@ class _Comparison:
             totals = [sides.watch_sum(part, sign=False) for part in sums]
             kind = Fraction if self.rounded else float
             return lambda *at: [kind(Fraction(total(*at), shared)) for total in totals]
+        if self.network.limits:
+            reached = [sides.watch_sum(part, sign=True) for part in sums]
+            return lambda *at: sum(total(*at) >= 0 for total in reached)
         if len(sums) == 1:
             second = sides.watch_sum(sums[0], sign=True)
             return lambda *at: int(second(*at) >= 0)
@@ -635,6 +664,19 @@ class _Comparison:
 
 def _look_up(truths: list[bool], at: int | bool) -> bool:
     return at if isinstance(at, bool) else truths[at]
+
+
+def _lower(part: _Sum) -> _Sum:
+    """Return a sum with its least constant that leaves it at 0 or more just where it was.
+
+    What is added to the constant is a multiple of one number: between two multiples the constant
+    makes no difference.
+    """
+    first = sum(vector[0] for vector in part.vectors.values())
+    steps = [x - vector[0] for vector in part.vectors.values() for x in vector]
+    step = math.gcd(*steps, *part.forms.values()) or 1
+    start = part.constant + first
+    return replace(part, constant=part.constant - start % step)
 
 
 def _find_ratio(a: _Sum, b: _Sum) -> Fraction | None:

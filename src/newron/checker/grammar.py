@@ -247,6 +247,8 @@ class _Reader:
         network = self.network
         if network.labels is None:
             words, shown = "Add up for", network.targets or ()
+        elif network.limits:
+            return self._is_ordered_head(network.labels)
         else:
             words = "Points for"
             shown = network.labels[1:] if network.n_scores == 1 else network.labels
@@ -257,6 +259,14 @@ class _Reader:
                 self.take(",")
             if self.choose((label,)) is None:
                 raise self.fail(repr(label))
+        return True
+
+    def _is_ordered_head(self, labels: Sequence[Any]) -> bool:
+        if not self.skip("Points from"):
+            return False
+        lowest, to, highest = self.outcome(), self.skip("to"), self.outcome()
+        if not to or (lowest, highest) != (0, len(labels) - 1):
+            raise self.fail("the lowest class to the highest")
         return True
 
     def _read_points(self, rules: Rules) -> None:
@@ -276,19 +286,39 @@ class _Reader:
         if n > 1:
             self.take("The highest sum wins, the first of equals")
             return self.end()
-        self.take("Sum")
-        if self.sign() != "≥":
-            raise self.fail("Sum ≥")
-        rules.constants = [-self.number()]
-        self.take(":")
-        first = self.outcome()
-        self.end()
-        self.next_line()
+        rules.constants = self._read_limits(len(self.network.labels) - 1)
         self.take("Otherwise")
         self.skip(":")
-        if (first, self.outcome()) != (1, 0):
-            raise self.fail("the second class where the sum is high")
+        if self.outcome() != 0:
+            raise self.fail("the first class where the sum is low")
         return self.end()
+
+    def _read_limits(self, highest: int) -> list[Fraction]:
+        """Read from which sums on each class follows, the highest first.
+
+        A class that is not named would begin where the next one does.
+        """
+        limits: list[Fraction] = []  # of the highest class, and of those below it
+        before: Fraction | None = None
+        while self.skip("Sum"):
+            if self.sign() != "≥":
+                raise self.fail("Sum ≥")
+            limit = self.number()
+            self.take(":")
+            which = self.outcome()
+            wrong = which != highest if before is None else limit >= before
+            if wrong or not 0 < which <= highest - len(limits):
+                raise self.fail("classes from the highest on, at lower sums")
+            if before is not None:
+                limits += [before] * (highest - len(limits) - which)
+            limits.append(limit)
+            before = limit
+            self.end()
+            self.next_line()
+        if before is None:
+            raise self.fail("'Sum'")
+        limits += [before] * (highest - len(limits))
+        return [-limit for limit in reversed(limits)]
 
     # ---- conditions ----
 

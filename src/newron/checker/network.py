@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 __all__ = [
@@ -164,6 +165,7 @@ class Network:
     last: Last
     labels: tuple[Any, ...] | None
     targets: tuple[str, ...] | None
+    limits: tuple[float, ...] = ()  # of ordered classes: where their bands begin
 
     @property
     def n_scores(self) -> int:
@@ -171,7 +173,12 @@ class Network:
         return len(self.last.parts)
 
     def decide(self, scores: Sequence[Any]) -> int:
-        """Return the class of scores: from 0 on the second of two, or the first highest."""
+        """Return the class of scores: from 0 on the second of two, or the first highest.
+
+        Of ordered classes it is the number of limits that the score reaches.
+        """
+        if self.limits:
+            return sum(scores[0] >= limit for limit in self.limits)
         return int(scores[0] >= 0) if len(scores) == 1 else list(scores).index(max(scores))
 
 
@@ -213,9 +220,18 @@ def read_network(document: Any) -> Network:
         targets = tuple(output["targets"]) if "targets" in output else None
         if targets is not None and output.get("link") == "log":
             targets = tuple(f"log({name})" for name in targets)
-        return Network(columns, _read_last(last, columns, signals), labels, targets)
+        limits = _read_limits(output.get("bands", ()), labels)
+        return Network(columns, _read_last(last, columns, signals), labels, targets, limits)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise CertificateError(f"not the content of a model's file: {error!r}") from None
+
+
+def _read_limits(given: Any, labels: Any) -> tuple[float, ...]:
+    limits = tuple(map(float, given))
+    rising = all(-LARGEST < a <= b < LARGEST for a, b in pairwise(limits))
+    if limits and not (rising and labels is not None and len(limits) == len(labels) - 1 > 1):
+        raise CertificateError("expected bands that rise, one less than classes")
+    return limits
 
 
 def _read_column(item: Any) -> Column:

@@ -88,6 +88,24 @@ def run(
             min=0,
         ),
     ] = 5,
+    objective: Annotated[
+        str | None,
+        option(
+            "--objective",
+            "NAME",
+            "What is trained on: ordinal for ordered classes; squared, absolute, huber, "
+            "quantile:0.9, poisson, gamma, tweedie:1.5 for numbers. By default the log loss or "
+            "the squared error, and ordinal where the file says that classes are ordered.",
+        ),
+    ] = None,
+    order: Annotated[
+        str | None,
+        option(
+            "--order",
+            "LOW,...,HIGH",
+            "The classes from the lowest to the highest; trains ordered classes.",
+        ),
+    ] = None,
     prune: Annotated[
         bool, flag("--prune", "Remove what validation rows can spare; takes six times as long.")
     ] = False,
@@ -134,6 +152,7 @@ def run(
         fit_table,
         parse_hidden,
         plan_splits,
+        rank_classes,
         read_table,
     )
     from newron.command.outputs import Outputs, name_folder
@@ -146,14 +165,18 @@ def run(
         points=points,
         prune=prune,
         class_weight=class_weight,
+        objective=objective if order is None or objective is not None else "ordinal",
         seed=seed,
         jobs=jobs,
     )
     options.check()
     outputs = Outputs(name_folder(data) if output is None else output, report=report, force=force)
     outputs.check()
+    task = options.find_task(task)
     columns = list_column_options(drop, category, missing, task, positive, no_header=no_header)
-    table = read_table(console, data, target, may_stream=options.may_stream, **columns)
+    named = None if order is None else [word.strip() for word in order.split(",")]
+    table = read_table(console, data, target, may_stream=options.may_stream, order=named, **columns)
+    table = rank_classes(table, options)
     table = replace(table, units={**table.units, **parse_units(unit, table.X.names)})
     plan = plan_splits(table.y, folds, test)
     print_table(console, data, table)

@@ -86,6 +86,11 @@ def _describe_columns(table: LabelledTable) -> str:
 def list_notes(table: LabelledTable) -> list[str]:
     """Return what else should be known of a table."""
     notes = list(table.notes)
+    if table.y.ordered and table.y.labels is not None:
+        notes.append(
+            f"ordered classes, {' < '.join(map(str, table.y.labels))}: one score with limits "
+            "between them; a score for each class: --objective log_loss"
+        )
     if table.y.labels is not None and len(table.y.labels) == 2:
         first, second = map(_name_class, table.y.labels)
         notes.append(

@@ -40,6 +40,7 @@ from newron.evaluation.splits import Split
 from newron.formatting import format_count
 from newron.model import Classes, Measurement, Model, Targets, processing_names
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
+from newron.objectives import read_objective
 from newron.rules import RuleSet, extract
 from newron.rules.coverage import cover_rows
 from newron.rules.rounding import round_card
@@ -50,9 +51,18 @@ from newron.tables.labelled import open_labelled
 from newron.training.large import is_large
 from newron.training.recipe import RECIPES
 
-__all__ = ["FitOptions", "FitResult", "fit_table", "parse_hidden", "plan_splits", "read_table"]
+__all__ = [
+    "FitOptions",
+    "FitResult",
+    "fit_table",
+    "parse_hidden",
+    "plan_splits",
+    "rank_classes",
+    "read_table",
+]
 
 NETWORK = "network"
+_CLASS_OBJECTIVES = ("log_loss", "ordinal")
 _SECONDS = 3.0  # to look for shorter rules
 _MAX_REPORTED = 20_000  # rows of a report
 
@@ -71,8 +81,20 @@ class FitOptions:
     points: int = 5
     prune: bool = False
     class_weight: str | None = None
+    objective: str | None = None
     seed: int = 0
     jobs: int = -1
+
+    def find_task(self, task: str | None) -> str | None:
+        """Return what the target must be for the objective; what the user said, without one."""
+        if self.objective is None:
+            return task
+        needed = "classes" if self.objective in _CLASS_OBJECTIVES else "regression"
+        if task not in (None, needed):
+            raise InputError(
+                f"--objective {self.objective}: expected --task {needed}, got {task!r}"
+            )
+        return needed
 
     def check(self) -> None:
         """Raise where a name does not exist, in the words of the command line."""
@@ -84,6 +106,17 @@ class FitOptions:
             if value not in known:
                 names = ", ".join(name for name in known if name is not None)
                 raise InputError(f"{option}: expected {names}, got {value!r}")
+        if self.objective is not None and self.objective not in _CLASS_OBJECTIVES:
+            try:
+                n_scores = read_objective(self.objective).n_scores
+            except InputError as error:
+                others = " or ".join(_CLASS_OBJECTIVES)
+                raise InputError(f"--{error}; for classes {others}") from None
+            if n_scores > 1:
+                raise InputError(
+                    f"--objective {self.objective}: expected one quantile, got {n_scores}; fit "
+                    "one network for each, or several at once in Python"
+                )
         chosen = self.recipe == "default" and self.hidden != "auto"
         if self.processing == "smooth" and not chosen:
             raise InputError(
@@ -96,6 +129,7 @@ class FitOptions:
         """Whether large tables can be trained in blocks."""
         kinds = ("heaviside", "smooth", "sigmoid", "tanh_prod")
         whole = self.prune or self.hidden == "auto" or self.recipe != "default"
+        whole = whole or self.objective == "ordinal"  # limits are found first
         return self.processing in kinds and not whole
 
     def make_estimator(self, y: Target, units: Mapping[str, str] | None = None) -> Any:
@@ -111,6 +145,8 @@ class FitOptions:
             settings["domains"] = dict(units)
         if self.hidden is not None:
             settings["hidden_layer_sizes"] = self.hidden
+        if self.objective is not None or y.ordered:
+            settings["objective"] = self.objective or "ordinal"
         if y.labels is None:
             return NewronRegressor(self.processing, **settings)
         return NewronClassifier(self.processing, class_weight=self.class_weight, **settings)
@@ -313,9 +349,20 @@ def read_table(
         def on_batch() -> None:
             stage.update(source.total + source.done, 2 * source.total)
 
-        if is_large(labelled.n_used, len(labelled.fields)):
+        if is_large(labelled.n_used, len(labelled.fields)) and not labelled.ordered:
             return sample_table(labelled, on_batch)
         return labelled.read(on_batch)
+
+
+def rank_classes(table: LabelledTable, options: FitOptions) -> LabelledTable:
+    """Return the table whose classes are said to be ordered, or not, by the objective."""
+    several = table.y.labels is not None and len(table.y.labels) > 2
+    if options.objective == "ordinal" and not several:
+        n = len(table.y.labels or ())
+        raise InputError(f"--objective ordinal: expected at least 3 classes, got {n}")
+    if options.objective is None:
+        return table
+    return replace(table, y=replace(table.y, ordered=options.objective == "ordinal"))
 
 
 def fit_table(

@@ -49,10 +49,10 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def is_card(model: Model) -> bool:
-    """Whether a network is a score card: steps without hidden layer, for two classes."""
-    two = isinstance(model.output, Classes) and model.output.n_scores == 1
+    """Whether a network is a score card: steps without hidden layer, and one score."""
+    single = isinstance(model.output, Classes) and model.output.n_scores == 1
     used = len(model.layers[0].source) > 0
-    return two and used and len(model.layers) == 1 and model.is_crisp
+    return single and used and len(model.layers) == 1 and model.is_crisp
 
 
 def find_card(model: Model) -> ScoreCard | None:
@@ -86,14 +86,10 @@ def _print_card(console: Console, card: ScoreCard) -> None:
             f"    {_fit(name, names):{names}}  ", blue(f"{_fit(what, width):{width}}"), "  ", number
         )
     console.print("    ", "─" * (names + width + last + 4))
-    console.print(
-        "    sum ",
-        bold(f"≥ {format_fraction(card.threshold)}"),
-        ": ",
-        bold(write_outcome(output, 1)),
-        ", otherwise ",
-        bold(write_outcome(output, 0)),
-    )
+    told: list[Part] = ["    sum "]
+    for k, total in card.bands:
+        told += [bold(f"≥ {format_fraction(total)}"), ": ", bold(write_outcome(output, k)), ", "]
+    console.print(*told, "otherwise ", bold(write_outcome(output, 0)))
     _print_missing(console, card.axes, card.points.nodes)
     _print_probabilities(console, card)
 
@@ -125,9 +121,12 @@ def _print_probabilities(console: Console, card: ScoreCard) -> None:
         bar = " │" if total >= card.threshold and "│" not in totals and totals else ""
         totals += bar + format_fraction(total).rjust(width - len(bar))
         percents += bar + f"{100 * probability:.0f}".rjust(width - len(bar))
+    head = "probability %  "
+    if card.output.is_ordered:
+        head = _fit(f"{write_outcome(card.output, len(card.output.labels) - 1)} %", 14).ljust(15)
     console.print()
     console.print("    ", dim("points         "), totals)
-    console.print("    ", dim("probability %  "), percents)
+    console.print("    ", dim(head), percents)
 
 
 def _thin(

@@ -163,7 +163,7 @@ def _check_kept(source: Source, keep: Sequence[str], names: Sequence[str]) -> No
 
 def check_two_classes(model: Model, where: str) -> None:
     """Raise unless a model has two classes: a threshold is between them."""
-    if not isinstance(model.output, Classes) or model.output.n_scores > 1:
+    if not isinstance(model.output, Classes) or len(model.output.labels) > 2:
         raise InputError(f"{where}: expected a model of two classes, got another one")
 
 

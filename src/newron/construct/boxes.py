@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -246,6 +247,15 @@ def score_classes(classes: Sequence[int], default: int, output: Classes) -> tupl
     """Choose scores for boxes of these classes, and outside, so that no two are level."""
     outside = np.zeros(output.n_scores)
     values = np.zeros((len(classes), output.n_scores))
+    if output.is_ordered:
+        inside = [(a + b) / 2.0 for a, b in pairwise(output.bands)]
+        places = np.array([output.bands[0] - 1.0, *inside, output.bands[-1] + 1.0])
+        values, rest = places[list(classes)][:, None], places[[default]]
+        if not np.array_equal(
+            output.choose(np.append(values, [rest], axis=0)), [*classes, default]
+        ):
+            raise InputError("expected classes that a score leads to, got one without a band")
+        return values, rest
     if output.n_scores == 1:
         values[:, 0] = 2.0 * np.array(classes) - 1.0
         return values, outside + (2.0 * default - 1.0)

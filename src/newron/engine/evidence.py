@@ -127,7 +127,7 @@ def solve(
         at.posteriors = [_step(design, walk, k) for k in outputs]
         _count_effective(at)
         likelihood.update(scores, float(at.effective.sum()) + 1.0)
-        walk.loss = None if likelihood.objective.has_dispersion else walk.loss
+        walk.loss = None if likelihood.objective.follows else walk.loss
         change = _update_variances(at, settings.pull)
         if change < _DONE and n_round > 2:
             break

@@ -19,7 +19,7 @@ from newron.engine.rows import BLOCK_ROWS, Block, MemoryRows, Rows, Values, cut_
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes, Output
-from newron.objectives import Objective, TargetScale, choose_objective
+from newron.objectives import Objective, Ordinal, TargetScale, choose_objective
 from newron.tables.field import Field
 
 __all__ = ["PROCESSING", "Options", "fit", "fit_rows"]
@@ -45,6 +45,8 @@ class Options:
     directions : tuple of int
         For each column 1 where scores may only rise with it, -1 fall, 0 for either; empty
         where all are free.
+    limits : bool
+        Whether the limits of ordered classes are found together with the curves.
     n_threads : int
         They change no result.
     progress : callable, optional
@@ -64,6 +66,7 @@ class Options:
     tolerance: float = 0.05
     pairs: bool = True
     directions: tuple[int, ...] = ()
+    limits: bool = False
     n_threads: int = 1
     progress: Callable[[str], None] | None = None
     block_rows: int = BLOCK_ROWS
@@ -155,14 +158,24 @@ def fit_rows(
         sample = Sample.take(raw, weights, *REFIT_SAMPLE)
         table, y, count, gaps = bin_blocks(raw, columns, weights, options.n_threads)
         objective = choose_objective(output)
+        if isinstance(objective, Ordinal):
+            objective = replace(objective, free=options.limits)
         scale = _learn_scale(objective, table, y)
         objective = objective.settle(scale)
         targets = table.rows.make_one(partial(_encode, objective, scale), y)
         likelihoods = _make_likelihoods(objective, table, targets, count)
         parts = tuple(_fit_part(table, likelihood, options) for likelihood in likelihoods)
         schema = describe_columns(fields, table, gaps, ranks=options.processing != "heaviside")
+        output = _take_limits(output, parts[0].likelihood.objective)
         made = EngineFit(parts, schema, output, scale, sample, options.processing)
         return replace(made, model=made.compress(options.tolerance))
+
+
+def _take_limits(output: Output, objective: Objective) -> Output:
+    """Return ordered classes with the limits that were found; others as they are."""
+    if isinstance(output, Classes) and isinstance(objective, Ordinal):
+        return output.with_limits(objective.limits)
+    return output
 
 
 def _learn_scale(objective: Objective, table: BinnedTable, y: Values) -> TargetScale:

@@ -96,11 +96,13 @@ class Likelihood:
         ]
 
     def update(self, scores: Scores, n_effective: float) -> None:
-        """Estimate the dispersion from what is left over, by the rows that parameters leave."""
-        if not self.objective.has_dispersion:
+        """Estimate what residuals determine: the dispersion by the rows that parameters leave."""
+        if not self.objective.follows:
             return
         own = np.stack([self.rows.take(self._some, part) for part in scores]).T
         self.objective = self.objective.follow(self._targets, own, self._weight)
+        if not self.objective.has_dispersion:
+            return
         free = max(self._total - n_effective, _MIN_FREE * self._total)
         sought = self.sought
         lost, bent = self.rows.total(

@@ -34,7 +34,7 @@ from newron.estimators.streaming import count_used, streams
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Output
+from newron.model.output import Classes, Output
 from newron.model.processing import Processing
 from newron.model.readable import Readable
 from newron.neurons import Loss
@@ -48,6 +48,7 @@ from newron.training.context import FitContext
 from newron.training.encoding import SCALES, describe_columns
 from newron.training.growing import GrowPath
 from newron.training.large import DatasetRows, is_large, list_blocks, make_large_set
+from newron.training.limits import find_limits, settle_limits
 from newron.training.pruning import PrunePath, PrunePlan, measure_fit, prune
 from newron.training.recipe import RECIPES
 from newron.training.specification import FitResult, Specification
@@ -188,10 +189,11 @@ class NewronEstimator(Readable, TableReader):
         n_used = count_used(len(X), weight)
         if is_large(n_used, X.shape[1]) and not one_pass and group is None:
             spec = specify(self, fields, output, class_weight)
-            if streams(self, spec, n_used):
+            if streams(self, spec, n_used) and not _has_limits(output):
                 threads = effective_n_jobs(self.n_jobs)
                 return self._fit_blocks(list_blocks(X, y, weight, count, threads), spec)
         data = TrainingSet.from_rows(X, y, weight, fields, count, group)
+        output = self._find_limits(data, output, class_weight, one_pass)
         if self._is_auto and not self._is_smooth:  # the specification raises for both
             self._search_structure(data, output, class_weight, one_pass)
         spec = specify(self, data.fields, output, class_weight, one_pass=one_pass)
@@ -205,6 +207,8 @@ class NewronEstimator(Readable, TableReader):
         fitted, path = self._declare(fitted, X), None
         if self.pruning and not one_pass and not fitted.interrupted:
             fitted, path = self._prune_fitted(fitted, data, spec, context)
+        if not one_pass:
+            fitted = _settle(fitted, data, class_weight)
         self._coverage = None if one_pass else cover_training(fitted.model, data)
         self._record = None if one_pass else record_training(fields, X, y, weight)
         return self._keep(fitted, add=one_pass, prune_path=path)
@@ -233,6 +237,17 @@ class NewronEstimator(Readable, TableReader):
     def _list_directions(self) -> Any:
         """Return the directions that are requested, for the columns that are trained on."""
         return self.monotonic_cst
+
+    def _find_limits(
+        self, data: TrainingSet, output: Output, class_weight: Floats | None, one_pass: bool
+    ) -> Output:
+        """Return what is predicted, ordered classes with limits; a fit that goes on keeps them."""
+        before: Model | None = getattr(self, "model_", None)
+        if (one_pass or self.warm_start) and before is not None:
+            given, own = (getattr(each, "labels", None) for each in (output, before.output))
+            if given == own and output.n_scores == before.output.n_scores:
+                return before.output
+        return find_limits(data, output, class_weight, effective_n_jobs(self.n_jobs))
 
     @property
     def _is_auto(self) -> bool:
@@ -359,8 +374,9 @@ class NewronEstimator(Readable, TableReader):
         for name, value in vars(self).items():
             if name not in settings:
                 setattr(pruned, name, value)
-        pruned._coverage = cover_training(path.model, data)
-        pruned._keep(_prune_fit(self._fitted, path, data, spec), add=False, prune_path=path)
+        fitted = _settle(_prune_fit(self._fitted, path, data, spec), data, class_weight)
+        pruned._coverage = cover_training(fitted.model, data)
+        pruned._keep(fitted, add=False, prune_path=path)
         return pruned
 
     @abstractmethod
@@ -468,6 +484,15 @@ def _warn_interrupted(fitted: FitResult) -> None:
             InterruptedWarning,
             stacklevel=4,
         )
+
+
+def _has_limits(output: Output) -> bool:
+    return isinstance(output, Classes) and output.is_ordered
+
+
+def _settle(fitted: FitResult, data: TrainingSet, class_weight: Floats | None) -> FitResult:
+    """Return a fit whose limits of ordered classes are the best for its scores."""
+    return replace(fitted, model=settle_limits(fitted.model, data, class_weight))
 
 
 def _prune_fit(

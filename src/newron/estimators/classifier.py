@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -15,10 +16,17 @@ from sklearn.utils.validation import column_or_1d
 
 from newron.data import Dataset
 from newron.engine.rows import cut_rows
-from newron.errors import InputError
+from newron.errors import InputError, NewronWarning
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import SetMixin
-from newron.estimators.labels import check_missing, list_classes, name_classes, number_labels
+from newron.estimators.labels import (
+    check_missing,
+    is_ordered,
+    list_classes,
+    name_classes,
+    number_labels,
+    order_classes,
+)
 from newron.estimators.streaming import count_classes, open_rows, read_dataset
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
@@ -26,7 +34,7 @@ from newron.model.model import Model
 from newron.model.output import Classes
 from newron.model.processing import Processing
 from newron.neurons import Loss
-from newron.objectives import Objective
+from newron.objectives import Objective, start_limits
 from newron.tables.labelled import LabelledTable
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
@@ -45,8 +53,11 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         one of "heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu", "gaussian",
         "cosine", "hinge" or "softplus"; or one for each layer, the output layer last. "smooth", for
         all layers, is "sigmoid" or "tanh_prod", whichever is better on validation rows.
-    objective : {"auto", "log_loss"} or Loss, default "auto"
-        Classes are trained on the log loss; see :class:`NewronRegressor` for others.
+    objective : {"auto", "log_loss", "ordinal"} or Loss, default "auto"
+        "log_loss" has a score for each of several classes. "ordinal" is for ordered ones: one
+        score, and limits between the classes (proportional odds). "auto" takes "ordinal" where y
+        is an ordered categorical, and says so; see docs/tasks.md. A loss of your own is for two
+        classes.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
@@ -233,6 +244,8 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         X : array-like of shape (n_rows, n_columns), or newron.data.Dataset
         y : array-like of shape (n_rows,)
             Class labels: text, whole numbers or booleans; of a data set the name of the column.
+            Ordered classes are those of an ordered categorical or enum, in its order; others are
+            sorted.
         sample_weight : array-like of shape (n_rows,), optional
             A weight of two is the same as the row twice; of a data set the name of a column.
 
@@ -255,13 +268,20 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
                 "there is nothing to tell apart"
             )
         classes = list_classes(labels, y)
-        return self._fit_labels(rows, labels, classes, weight)
+        ordered = self._has_order(y, len(classes))
+        classes = order_classes(classes, y) if ordered else classes
+        return self._fit_labels(rows, labels, classes, weight, ordered=ordered)
 
     def _fit_classes(self, data: Dataset, y: Any, sample_weight: Any) -> Self:
         """Train on a data set, whole or in blocks."""
         found = read_dataset(data, y, sample_weight, task="classes")
         if isinstance(found, LabelledTable):
             return self.fit(found.X, found.y, found.weight)
+        if self.objective == "ordinal":
+            raise InputError(
+                "objective ordinal: expected rows that fit into memory, from which limits are "
+                "found, got a data set that is trained in blocks; give a part of its rows"
+            )
         classes = Target(y, found.target.categories, np.zeros(0, np.intp)).classes
         output = name_classes(classes)
         rows = open_rows(self, data, found)
@@ -274,11 +294,26 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         return self
 
     def _check_objective(self) -> None:
-        if not isinstance(self.objective, Loss) and self.objective not in ("auto", "log_loss"):
+        known = ("auto", "log_loss", "ordinal")
+        if not isinstance(self.objective, Loss) and self.objective not in known:
             raise InputError(
-                'objective: expected "auto", "log_loss" or a loss of your own for classes, got '
-                f"{self.objective!r}"
+                'objective: expected "auto", "log_loss", "ordinal" or a loss of your own for '
+                f"classes, got {self.objective!r}"
             )
+
+    def _has_order(self, y: Any, n_classes: int) -> bool:
+        """Return whether classes are trained as ordered ones: two have one score anyway."""
+        if n_classes == 2 or self.objective == "log_loss":
+            return False
+        if self.objective == "auto" and is_ordered(y):
+            warnings.warn(
+                'y is an ordered categorical: objective="ordinal" is taken, one score with limits '
+                'between the classes; objective="log_loss" has a score for each class',
+                NewronWarning,
+                stacklevel=3,
+            )
+            return True
+        return self.objective == "ordinal"
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
@@ -343,7 +378,9 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         known = self._read_classes(labels, classes, first)
         self._check_known(labels, known)
         weight = self._read_weights(sample_weight, rows)
-        return self._fit_labels(rows, labels, known, weight, one_pass=True)
+        ordered = self._has_order(y, len(known))
+        known = order_classes(known, y) if ordered and first else known
+        return self._fit_labels(rows, labels, known, weight, ordered=ordered, one_pass=True)
 
     def _check_known(self, labels: NDArray[Any], known: NDArray[Any]) -> None:
         unknown = np.setdiff1d(labels, known)
@@ -367,7 +404,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         self, labels: NDArray[Any], classes: ArrayLike | None, first: bool
     ) -> NDArray[Any]:
         if not first:
-            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            if classes is not None and set(np.unique(classes)) != set(self.classes_):
                 raise InputError("classes: expected those of the first call, got others")
             return self.classes_
         known = np.unique(labels if classes is None else np.asarray(classes))
@@ -382,10 +419,14 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         classes: NDArray[Any],
         weight: Floats | None,
         *,
+        ordered: bool = False,
         one_pass: bool = False,
     ) -> Self:
-        output = name_classes(classes, self.objective)
         numbers = number_labels(labels, classes)
+        output = name_classes(classes, self.objective)
+        if ordered:  # limits to begin with
+            rows = np.ones(len(numbers)) if weight is None else weight
+            output = output.with_limits(start_limits(numbers, rows, len(classes)))
         class_weight = self._weigh_classes(numbers, classes, weight)
         y = numbers[:, None].astype(np.float64)
         self._fit_rows(X, y, weight, output, class_weight, one_pass=one_pass)
@@ -429,8 +470,11 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         Returns
         -------
         ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
+            Of ordered classes, which share one score, the logarithms of their probabilities.
         """
         scores = self._scores(X)
+        if self._output.is_ordered:
+            return np.log(np.maximum(self._output.predict_proba(scores), np.finfo(float).tiny))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

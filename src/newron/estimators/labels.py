@@ -14,7 +14,53 @@ from newron.neurons import Loss
 from newron.tables.cells import is_missing
 from newron.tables.table import Target
 
-__all__ = ["check_missing", "list_classes", "name_classes", "number_labels"]
+__all__ = [
+    "check_missing",
+    "is_ordered",
+    "list_classes",
+    "name_classes",
+    "number_labels",
+    "order_classes",
+]
+
+
+def read_order(y: Any) -> NDArray[Any] | None:
+    """Return the categories of y in their order, where it is of an ordered kind.
+
+    Those are pandas' ordered categoricals and Polars' enums.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> grades = pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True)
+    >>> read_order(pd.Series(grades)).tolist()
+    ['b', 'a']
+    >>> read_order(["b", "a"]) is None
+    True
+    """
+    if getattr(y, "ndim", 1) == 2 and hasattr(y, "columns") and len(y.columns) == 1:
+        y = y[y.columns[0]]
+    kind: Any = getattr(y, "dtype", None)
+    is_enum = type(kind).__name__ == "Enum"
+    if not (is_enum or getattr(kind, "ordered", False) is True):
+        return None
+    return np.array(list(kind.categories), dtype=object)
+
+
+def is_ordered(y: Any) -> bool:
+    """Return whether y says itself that its classes have an order: an enum alone does not."""
+    if isinstance(y, Target):
+        return y.ordered
+    return read_order(y) is not None and type(getattr(y, "dtype", None)).__name__ != "Enum"
+
+
+def order_classes(classes: NDArray[Any], y: Any) -> NDArray[Any]:
+    """Return classes in the order of y's categories, where these have one."""
+    order = read_order(y)
+    if order is None:
+        return classes
+    place = {label: k for k, label in enumerate(order.tolist())}
+    return np.array(sorted(classes.tolist(), key=lambda label: place[label]), dtype=classes.dtype)
 
 
 def list_classes(labels: NDArray[Any], y: Any) -> NDArray[Any]:

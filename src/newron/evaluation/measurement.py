@@ -71,7 +71,7 @@ def measure_model(model: Model, X: Any, y: ArrayLike, *, source: str = "") -> Me
     quality: ClassificationQuality | RegressionQuality
     if isinstance(model.output, Classes):
         chosen, soft = model.output.choose(scores), model.output.predict_proba(scores)
-        ranking = scores[:, 0] if model.output.n_scores == 1 else None
+        ranking = scores[:, 0] if len(model.output.labels) == 2 else None
         quality = measure_classification(truth, chosen, soft, scores=ranking)
         constant = {"accuracy": quality.majority_accuracy}
     else:

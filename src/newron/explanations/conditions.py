@@ -151,7 +151,10 @@ def _name_neurons(model: Model) -> list[str]:
     output = model.output
     if not isinstance(output, Classes):
         return [*names, *output.names]
-    return [*names, *(f"score for {format_class(x)}" for x in output.labels[-output.n_scores :])]
+    if output.is_ordered:
+        ends = format_class(output.labels[0]), format_class(output.labels[-1])
+        return [*names, f"score from {ends[0]} to {ends[1]}"]
+    return [*names, *(f"score for {format_class(x)}" for x in output.scored)]
 
 
 def _read_column(column: Column, layer: Layer, e: int) -> FunctionCondition:

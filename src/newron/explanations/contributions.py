@@ -101,7 +101,7 @@ def _join(added: Floats, terms: Terms, k: int) -> Floats:
 def _list_outputs(model: Model) -> list[Label]:
     output = model.output
     if isinstance(output, Classes):
-        return list(output.labels[-output.n_scores :])
+        return list(output.scored)
     return list(output.names)
 
 

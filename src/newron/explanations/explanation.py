@@ -49,6 +49,9 @@ class Explanation:
         reads more than two columns together, and of crisp networks.
     intercepts : tuple of float
         What every row gets, of each score, where there are contributions.
+    limits : tuple of float
+        The scores from which on each class but the first is predicted; empty where the highest
+        of several scores decides, and for regression.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
     contributions: tuple[Contribution, ...] = ()
     intercepts: tuple[float, ...] = ()
+    limits: tuple[float, ...] = ()
 
     @property
     def scores(self) -> tuple[Stage, ...]:
@@ -193,6 +197,7 @@ def explain(
         tuple(_list_notes(model, values[0])),
         tuple(sorted(contributions, key=lambda one: -max(map(abs, one.added)))),
         intercepts,
+        model.output.thresholds if isinstance(model.output, Classes) else (),
     )
 
 

@@ -81,7 +81,11 @@ def _aim_at_class(model: Model, output: Classes, now: int, target: Any) -> Searc
 
 
 def _win(output: Classes, k: int) -> Demands:
-    """Demand that a class has the highest score."""
+    """Demand that a class has the highest score, or one between its limits."""
+    if output.is_ordered:
+        ends = [(1.0, limit) for limit in output.bands[max(k - 1, 0) : k]]
+        ends += [(-1.0, -limit) for limit in output.bands[k : k + 1]]
+        return Demands(np.array([[sign] for sign, _ in ends]), np.array([end for _, end in ends]))
     if output.n_scores == 1:
         return Demands(np.array([[1.0 if k else -1.0]]), np.zeros(1))
     ahead = -np.eye(output.n_scores)

@@ -125,10 +125,11 @@ class _Formatter:
         if len(scores) == 1:
             stage = scores[0]
             what = stage.aggregation if stage.aggregation in ("sum", "mean") else "score"
-            total, limit = stage.total, stage.centre
+            total, centre = stage.total, stage.centre
             if parts_.contributions:
-                total, limit = stage.value, 0.0
-            distance = _format_distance(total, limit, self._digits)
+                total, centre = stage.value, 0.0
+            limits = [centre + limit for limit in parts_.limits or (0.0,)]
+            distance = _format_distance(total, limits, self._digits)
             return [f"{_INDENT}{what} {format_rounded(total, self._digits)}, {distance} {said}"]
         order = sorted(range(len(scores)), key=lambda k: -scores[k].value)
         ahead = subtract(scores[order[0]].value, scores[order[1]].value)
@@ -139,16 +140,20 @@ class _Formatter:
 
     def _list_stage(self, stage: Stage) -> list[str]:
         lines = [self._format_heading(stage), *self._list_parts(stage, _INDENT)]
-        # The centre of the only score of two classes is described as the limit of the sum.
-        limits = len(self._explanation.probabilities) == 2 and stage in self._explanation.scores
-        if stage.centre and not limits and not _is_count(stage):
+        # The centre of the only score of classes is described as the limit of the sum.
+        if stage.centre and not self._decides(stage) and not _is_count(stage):
             word, size = ("less", stage.centre) if stage.centre > 0.0 else ("plus", -stage.centre)
             lines.append(f"{_INDENT}{word} {format_rounded(size, self._digits)}")
         return lines
 
+    def _decides(self, stage: Stage) -> bool:
+        """Return whether a neuron is the only score of classes."""
+        one = self._explanation.probabilities and len(self._explanation.scores) == 1
+        return bool(one) and stage in self._explanation.scores
+
     def _format_heading(self, stage: Stage) -> str:
         n, held = len(stage.parts), stage.n_holding
-        if stage in self._explanation.scores and len(self._explanation.probabilities) == 2:
+        if self._decides(stage):
             return stage.name
         if stage in self._explanation.scores or not _is_count(stage):
             return f"{stage.name} = {format_rounded(stage.value, self._digits)}"
@@ -247,8 +252,13 @@ class _Formatter:
         return text if self._unicode else to_ascii(text)
 
 
-def _format_distance(total: float, limit: float, digits: int) -> str:
-    """Return how far a sum is from its limit: "1 short of 3"."""
+def _format_distance(total: float, limits: Sequence[float], digits: int) -> str:
+    """Return how far a sum is from its limit: "1 short of 3"; or between which two it lies."""
+    reached = sum(total >= limit for limit in limits)
+    if 0 < reached < len(limits):
+        low, high = (format_rounded(limits[k], digits) for k in (reached - 1, reached))
+        return f"between the limits of {low} and {high}"
+    limit = limits[max(reached - 1, 0)]
     margin = subtract(total, limit)
     text = format_rounded(limit, digits)
     if margin == 0.0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from newron.exports.functions import (
     activate,
@@ -264,7 +265,9 @@ class _LayerReader:
             return f"neuron {self.number}.{j + 1}"
         if not isinstance(output, Classes):
             return output.names[j]
-        return f"score for {output.labels[-output.n_scores :][j]}"
+        if output.is_ordered:
+            return f"score from {output.labels[0]} to {output.labels[-1]}"
+        return f"score for {output.scored[j]}"
 
 
 def _handle_missing(column: int, h: Expression, missing: float) -> Expression:
@@ -297,17 +300,37 @@ def _weigh(output: Classes, score: Expression, top: Expression) -> Expression:
     return call("-", multiply(unit, score), multiply(unit, top))
 
 
+def _place(output: Classes, score: Value) -> tuple[list[Step], list[Expression], Choice]:
+    """Return the probabilities to reach each limit of ordered classes, and what follows."""
+    shares: list[Step] = []
+    for k, limit in enumerate(output.limits):
+        distance = call("-", score, Number(limit))
+        odds = distance if output.unit == 1.0 else multiply(Number(output.unit), distance)
+        note = f"{output.labels[k + 1]} or more"
+        shares.append(Step(Key("share", 0, k), call("sigmoid", odds), note))
+    reached = [Value(step.key) for step in shares]
+    middle = [maximum(call("-", a, b), ZERO) for a, b in pairwise(reached)]
+    parts = [call("-", ONE, reached[0]), *middle, reached[-1]]
+    branches = [
+        (Compare(">=", score, Number(limit)), Number(k + 1.0))
+        for k, limit in reversed(list(enumerate(output.bands)))
+    ]
+    return shares, parts, Choice(tuple(branches), ZERO)
+
+
 def _decide(
     output: Classes, scores: list[Value]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], Expression]:
     """Return what probabilities need, the probabilities, and the number of the class."""
-    if output.n_scores == 1:
+    if output.is_ordered:
+        shares, parts, choice = _place(output, scores[0])
+    elif output.n_scores == 1:
         log_odds = multiply(Number(output.unit), scores[0])
         if output.offset:
             log_odds = add(log_odds, Number(output.offset))
         second = Step(Key("share", 0, 0), call("sigmoid", log_odds))
         shares = [second]
-        parts: list[Expression] = [call("-", ONE, Value(second.key)), Value(second.key)]
+        parts = [call("-", ONE, Value(second.key)), Value(second.key)]
         choice = Choice(((Compare(">=", scores[0], ZERO), ONE),), ZERO)
     else:
         top = Value(Key("share", 0, 0))

@@ -7,6 +7,7 @@ every name and text. Layers are common table expressions, so that each neuron is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from newron.errors import InputError
 from newron.exports.clause import Clauses, Node, open_sqlglot
@@ -270,12 +271,32 @@ class _Writer:
         shared = find_denominator([*rules.constants, *weights])
         if shared > 1:
             self.notes.append(f"Points are told as whole numbers: {shared} times as many.")
-        names = [self._names.take(f"points_{j}") for j in range(1, len(rules.constants) + 1)]
-        sums = [self._add_points(rules, name, j, shared) for j, name in enumerate(names)]
-        if not isinstance(self._program.model.output, Classes):
+        n = self._program.model.output.n_scores
+        names = [self._names.take(f"points_{j}") for j in range(1, n + 1)]
+        output = self._program.model.output
+        if isinstance(output, Classes) and output.is_ordered:
+            return self._make_bands(rules, names[0], shared)
+        sums = [
+            self._add_points(rules, name, j, shared, rules.constants[j])
+            for j, name in enumerate(names)
+        ]
+        if not isinstance(output, Classes):
             return [("points", sums)], self._divide_points(names, shared)
         points = [Selected(name, self._clauses.name(name), frozenset([name])) for name in names]
         return [("points", sums)], [self._select_class(_choose(names)), *points]
+
+    def _make_bands(
+        self, rules: RuleProgram, name: str, shared: int
+    ) -> tuple[list[Part], list[Selected]]:
+        """Return the one sum of points of ordered classes, and the class that it reaches."""
+        total = self._add_points(rules, name, 0, shared, Fraction(0))
+        points = Selected(name, self._clauses.name(name), frozenset([name]))
+        branches = [
+            (Compare(">=", Parameter(name), Number(float(-constant * shared))), Number(k + 1.0))
+            for k, constant in reversed(list(enumerate(rules.constants)))
+        ]
+        choice = Choice(tuple(branches), ZERO)
+        return [("points", [total])], [self._select_class(choice), points]
 
     def _divide_points(self, names: Sequence[str], shared: int) -> list[Selected]:
         notes = [step.note for step in self._program.scores]
@@ -289,9 +310,11 @@ class _Writer:
             out.append(Selected(alias, node, frozenset([name])))
         return out
 
-    def _add_points(self, rules: RuleProgram, name: str, j: int, shared: int) -> Selected:
+    def _add_points(
+        self, rules: RuleProgram, name: str, j: int, shared: int, constant: Fraction
+    ) -> Selected:
         weights = [int(rule.points[j] * shared) for rule in rules.rules]
-        start = int(rules.constants[j] * shared)
+        start = int(constant * shared)
         if abs(start) + sum(map(abs, weights)) >= _MAX_POINTS:
             raise InputError("SQL: the points of these rules are too fine; export the network")
         total = self._clauses.cast(self._write_whole(start), "bigint")

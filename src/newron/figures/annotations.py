@@ -5,9 +5,9 @@ from __future__ import annotations
 from newron.drawing.palette import SIZES
 from newron.drawing.shapes import Dot, Edge, Label, Rect, Scene
 from newron.drawing.text import fit, measure
-from newron.figures.diagram import Diagram
+from newron.figures.diagram import Diagram, Neuron
 from newron.figures.parts import MARGIN, format_limit, format_total, name_aggregation
-from newron.formatting import clean, format_amount, format_percent
+from newron.formatting import clean, format_amount, format_percent, format_rounded
 
 __all__ = ["add_heading", "add_legend", "describe", "make_subtitle", "wrap"]
 
@@ -125,12 +125,21 @@ def _describe_decision(diagram: Diagram, layout: str) -> str:
         return f"The last sum{'s give' if len(diagram.outputs) > 1 else ' gives'} {names}."
     if diagram.classes.n_scores > 1:
         return f"The highest of {len(diagram.outputs)} scores decides."
+    if diagram.classes.is_ordered:
+        return _describe_bands(diagram, neuron)
     first, second = diagram.outputs
     if layout == "scorecard" and diagram.is_crisp and neuron.aggregation == "sum":
         add = "Add the points of every condition that holds:"
         return f"{add} {second} from {format_limit(neuron)} on, otherwise {first}."
     what = "the last sum" if neuron.aggregation == "sum" else f"the last {neuron.aggregation}"
     return f"Says {second} where {what} is at least {format_limit(neuron)}, otherwise {first}."
+
+
+def _describe_bands(diagram: Diagram, neuron: Neuron) -> str:
+    bands = zip(diagram.outputs[1:], diagram.list_limits(neuron), strict=True)
+    told = [f"{name} from {format_rounded(limit, 4)} on" for name, limit in bands]
+    what = "sum" if neuron.aggregation == "sum" else f"{neuron.aggregation}"
+    return f"The last {what} decides: {diagram.outputs[0]}, then {', '.join(told)}."
 
 
 def describe(diagram: Diagram) -> str:

@@ -37,7 +37,7 @@ from newron.formatting import (
     format_unit,
 )
 
-__all__ = ["PILL", "add_points", "caption_card", "lay_card", "order_card"]
+__all__ = ["PILL", "add_points", "caption_card", "lay_card", "name_reached", "order_card"]
 
 _PITCH, _PLOT = 63.0, 32.0
 _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
@@ -87,7 +87,7 @@ def lay_card(diagram: Diagram) -> Scene:
 
 def caption_card(diagram: Diagram, neuron: Neuron) -> str:
     """Return what is written below the sum of a card."""
-    return caption_sum(diagram, neuron) or ("points" if diagram.is_binary else "")
+    return caption_sum(diagram, neuron) or ("points" if diagram.has_one_score else "")
 
 
 def _add_heads(scene: Scene, diagram: Diagram) -> None:
@@ -97,7 +97,7 @@ def _add_heads(scene: Scene, diagram: Diagram) -> None:
         scene.add(Label(x, y, text, "head", style="m"))
     if diagram.outcome is not None:
         scene.add(Label.fitted(_VALUE, y, diagram.row_name, "head", 150, "m", anchor="end"))
-    points = "points" if diagram.is_binary else "adds"
+    points = "points" if diagram.has_one_score else "adds"
     scene.add(Label(_POINTS, y, points, "head", "middle", "m"))
     scene.add(Line(((MARGIN, _TOP - 12), (_POINTS + 30, _TOP - 12)), "hair"))
 
@@ -195,13 +195,20 @@ def _add_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Box) -> flo
         add_boxes(scene, diagram, {0: port}, 1056.0, 116.0)
         return box.bottom + 40
     plot = Box(1056.0, box.middle - 48, 116.0, 96.0)
-    head = Label.fitted(0, 0, diagram.outputs[1], "name", 200)
+    name = name_reached(diagram)
+    head = Label.fitted(0, 0, name, "name", 200)
     x = min(plot.center - head.width / 2, WIDTH - 12 - head.width)
-    scene.add(Label(x, plot.y - 10, head.text, "name", "start", "c-red", diagram.outputs[1]))
+    scene.add(Label(x, plot.y - 10, head.text, "name", "start", "c-red", name))
     add_activation(scene, diagram, neuron, plot, (port, (plot.x, box.middle)))
     at = plot.center, plot.bottom + 30
     y = add_outcome(scene, diagram, neuron, at, 2 * (WIDTH - 8 - plot.center))
     return y if neuron.low == neuron.high else _add_totals(scene, diagram, neuron, box.x, y + 50)
+
+
+def name_reached(diagram: Diagram) -> str:
+    """Return of what the plot of one score shows the probability."""
+    second, last = diagram.outputs[1], diagram.outputs[-1]
+    return second if len(diagram.outputs) == 2 else f"at least {second} … {last}"
 
 
 def _add_totals(scene: Scene, diagram: Diagram, neuron: Neuron, x: float, y: float) -> float:
@@ -210,36 +217,51 @@ def _add_totals(scene: Scene, diagram: Diagram, neuron: Neuron, x: float, y: flo
     scene.add(Label(x, y, "total of points", "head", style="m"))
     scene.add(Label(right, y, "probability", "head", "end", "m"))
     scene.add(Line(((x, y + 8), (right, y + 8)), "hair"))
-    totals = _list_totals(neuron)
+    limits = diagram.list_limits(neuron)
+    totals = _list_totals(neuron, limits)
     nearest = None
     if neuron.stage is not None:
         own = neuron.stage.total
         nearest = min(totals, key=lambda total: abs(total - own))
     for k, total in enumerate(totals):
         line = y + 26 + k * _LINE
-        probability = float(diagram.get_probability(np.array([total - neuron.centre]))[0])
+        reached = sum(total >= limit for limit in limits)
+        probability = _find_share(diagram, total - neuron.centre, reached)
         style, key = "b" if total == nearest else "m", {"data-total": total}
-        bar = "meter-on" if total >= neuron.centre else "meter-low"
-        scene.add(
-            Label(x, line, _format_total(totals, k), "note", style=style, attributes={**key}),
-            Rect(x + 76, line - 9, 110, 9, "meter", 2.0),
-            Rect(x + 76, line - 9, max(1.5, 110 * probability), 9, bar, 2.0),
-            Label(right, line, format_percent(probability), "note", "end", style, "", {**key}),
-        )
-    below = sum(total < neuron.centre for total in totals)
-    cut = y + 26 + below * _LINE - 14
-    scene.add(Line(((x, cut), (right, cut)), "cut"))
+        scene.add(Label(x, line, _format_total(totals, k), "note", style=style, attributes={**key}))
+        if len(limits) > 1:  # of ordered classes the one that is said
+            name = diagram.outputs[reached]
+            scene.add(Label.fitted(x + 76, line, name, "note", 110, style, {**key}))
+        else:
+            bar = "meter-on" if reached else "meter-low"
+            scene.add(
+                Rect(x + 76, line - 9, 110, 9, "meter", 2.0),
+                Rect(x + 76, line - 9, max(1.5, 110 * probability), 9, bar, 2.0),
+            )
+        share = format_percent(probability)
+        scene.add(Label(right, line, share, "note", "end", style, "", {**key}))
+    for limit in limits:
+        below = sum(total < limit for total in totals)
+        cut = y + 26 + below * _LINE - 14
+        scene.add(Line(((x, cut), (right, cut)), "cut"))
     return y + 26 + len(totals) * _LINE
 
 
-def _list_totals(neuron: Neuron) -> list[float]:
-    """Return the totals of the table: whole ones around the limit, or even steps."""
+def _find_share(diagram: Diagram, score: float, reached: int) -> float:
+    """Return the probability of the second of two classes, or of the ordered one that is said."""
+    assert diagram.link is not None  # noqa: S101 - asked for classes alone
+    shares = diagram.link.predict_proba(np.array([[score]]))[0]
+    return float(shares[reached if diagram.link.is_ordered else 1])
+
+
+def _list_totals(neuron: Neuron, limits: Sequence[float]) -> list[float]:
+    """Return the totals of the table: whole ones around the limits, or even steps."""
     n = _MANY_TOTALS if len(neuron.functions) >= _MANY_LINES else _FEW_TOTALS
     whole = all(function.whole for function in (*neuron.functions, *neuron.folded))
     step = 1.0 if whole else find_step((neuron.high - neuron.low) / (n - 1))
     first = math.ceil(neuron.low / step - 1e-9)
     last = math.floor(neuron.high / step + 1e-9)
-    middle = math.ceil(neuron.centre / step)
+    middle = math.ceil(0.5 * (limits[0] + limits[-1]) / step)
     start = max(first, min(middle - n // 2, last - n + 1))
     return [round(step * k, 9) for k in range(start, min(start + n, last + 1))]
 

@@ -226,9 +226,20 @@ class Diagram:
     idle: tuple[str, ...] = ()
 
     def get_probability(self, scores: Floats) -> Floats:
-        """Return the probabilities of the second of two classes."""
+        """Return the probabilities of the second of two classes.
+
+        Of ordered classes those to be at least the second one, at least the third, and so on, in
+        columns.
+        """
         assert self.link is not None  # noqa: S101 - asked for classes alone
-        return self.link.predict_proba(scores[:, None])[:, 1]
+        shares = self.link.predict_proba(scores[:, None])[:, 1:]
+        reached = np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
+        return reached if self.link.is_ordered else reached[:, 0]
+
+    def list_limits(self, neuron: Neuron) -> list[float]:
+        """Return the totals of the one score from which on each class after the first is said."""
+        assert self.classes is not None  # noqa: S101 - asked for classes alone
+        return [neuron.limit + limit for limit in self.classes.thresholds]
 
     @property
     def neurons(self) -> tuple[Neuron, ...]:
@@ -266,8 +277,8 @@ class Diagram:
         return self.model.output if isinstance(self.model.output, Classes) else None
 
     @property
-    def is_binary(self) -> bool:
-        """Whether one score decides between two classes."""
+    def has_one_score(self) -> bool:
+        """Whether one score decides between two classes, or between ordered ones."""
         return self.classes is not None and self.classes.n_scores == 1
 
     @property

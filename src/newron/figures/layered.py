@@ -94,7 +94,7 @@ def _plan(diagram: Diagram) -> _Columns:
         _HIDDEN + 12 if any(neuron.activation != "identity" for neuron in layer) else 0.0
         for layer in diagram.layers
     )
-    output = 142.0 if diagram.is_binary else 116.0
+    output = 142.0 if diagram.has_one_score else 116.0
     fixed = 2 * MARGIN + names + values + sum(gutters) + sum(sums) + sum(hidden) + output
     parts = 1 + 1.6 * n + (n - 1) + 0.8  # gaps before plots, after plots, after sums
     tile = (WIDTH - fixed - 1.15 * _MIN_GAP * parts) / n
@@ -321,7 +321,7 @@ def _place_output(
 ) -> float:
     """Draw the red parts, and return the y below them."""
     layer = diagram.layers[-1]
-    if not diagram.is_binary:
+    if not diagram.has_one_score:
         outputs = {neuron.number - 1: ports[-neuron.number] for neuron in layer}
         head = "softmax" if diagram.classes is not None else "output"
         scene.add(Label(x, 108, head, "head", style="m"))

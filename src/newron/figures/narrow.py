@@ -5,7 +5,7 @@ from __future__ import annotations
 from newron.drawing.boxes import Box, lay_grid
 from newron.drawing.shapes import Attributes, Edge, Label, Scene
 from newron.figures.annotations import add_legend
-from newron.figures.card import PILL, add_points, caption_card, order_card
+from newron.figures.card import PILL, add_points, caption_card, name_reached, order_card
 from newron.figures.diagram import Diagram, Function, Neuron
 from newron.figures.parts import (
     add_activation,
@@ -91,7 +91,7 @@ def _place_tile(scene: Scene, function: Function, plot: Box, box: Box) -> None:
 
 
 def _place_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Box) -> float:
-    if not diagram.is_binary:
+    if not diagram.has_one_score:
         k = neuron.number - 1
         add_boxes(scene, diagram, {k: (box.right, box.middle)}, box.right + 26, 116, tie=False)
         return box.bottom + 30
@@ -148,12 +148,12 @@ def _place_line(scene: Scene, diagram: Diagram, function: Function, y: float) ->
 
 def _place_card_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Box) -> float:
     port = box.right, box.middle
-    if not diagram.is_binary:
+    if not diagram.has_one_score:
         add_boxes(scene, diagram, {0: port}, 200, 130, tie=False)
         return box.bottom + 26
     plot = Box(196, box.y + 72, 146, 96)
     add_activation(scene, diagram, neuron, plot, (port, (plot.x, plot.middle)))
-    name, at = diagram.outputs[1], (plot.center, plot.y - 10)
+    name, at = name_reached(diagram), (plot.center, plot.y - 10)
     scene.add(Label.fitted(*at, name, "name", 200, "c-red", anchor="middle"))
     add_outcome(scene, diagram, neuron, (_EDGE, box.bottom + 30), 144, "start")
     return max(plot.bottom + 26, box.bottom + 110)

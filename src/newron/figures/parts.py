@@ -195,7 +195,7 @@ def caption_sum(diagram: Diagram, neuron: Neuron) -> str:
     if not neuron.functions and not neuron.folded:
         return f"always {format_amount(neuron.low)}"
     last = neuron.layer == len(diagram.model.layers)
-    if neuron.centre and not (last and diagram.is_binary):  # two classes have it as a limit
+    if neuron.centre and not (last and diagram.has_one_score):  # two classes have it as a limit
         sign = "less" if neuron.centre > 0 else "plus"
         return f"{sign} {format_rounded(abs(neuron.centre), 4)}"
     return f"of {neuron.n_functions}" if neuron.counts and neuron.is_tall and not last else ""
@@ -212,15 +212,15 @@ def add_activation(
     edge: tuple[Port, Port],
     form: EdgeForm = "across",
 ) -> None:
-    """Draw the red plot of two classes, probability over total, and the edge from the sum."""
+    """Draw the red plot of one score, probability over total, and the edge from the sum."""
     outcome = diagram.outcome
     scene.add(Edge(*edge[0], *edge[1], 4.0, outcome is not None, form))
-    marks: tuple[Mark, ...] = ()
-    if neuron.low <= neuron.centre <= neuron.high:
-        marks = (Mark(neuron.centre, format_rounded(neuron.centre, 4)),)
+    inside = [x for x in diagram.list_limits(neuron) if neuron.low <= x <= neuron.high]
+    marks = tuple(Mark(x, format_rounded(x, 4)) for x in inside)
     at = None
     if outcome is not None and neuron.stage is not None:
-        at = neuron.stage.total, outcome.probabilities[1]
+        # Of ordered classes: how probable it is to be at least the one that is said.
+        at = neuron.stage.total, sum(outcome.probabilities[max(outcome.chosen or 0, 1) :])
     ends = ("100 %", "0 %") if plot.width > 90 else ("1", "0")
     scene.add(_draw_activation(neuron, plot, diagram.get_probability, marks, at, ends))
 
@@ -249,7 +249,10 @@ def _draw_activation(
     low, high = (0.0, 1.0) if ends else (min(0.0, float(y.min())), max(float(y.max()), 1e-9))
     scale = Scale(plot, Axis("", neuron.low, neuron.high, density=neuron.density), low, high)
     zero = scale.y(0.0)
-    points = tuple((scale.x(a), scale.y(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    curves = [
+        tuple((scale.x(a), scale.y(b)) for a, b in zip(x.tolist(), one.tolist(), strict=True))
+        for one in np.atleast_2d(y.T)
+    ]
     shapes: list[Drawable] = [
         Rect(plot.x, plot.y, plot.width, plot.height, "box-red"),
         Line(((plot.x, zero), (plot.right, zero)), "axis-red"),
@@ -265,7 +268,7 @@ def _draw_activation(
             Label(plot.x - 6, scale.y(value) + 4, text, "tick", "end", "m")
             for value, text in zip((1.0, 0.0), ends, strict=True)
         ]
-    shapes.append(Line(points, "curve-red"))
+    shapes += [Line(points, "curve-red") for points in curves]
     if at is not None:
         shapes.append(Dot(scale.x(at[0]), scale.y(at[1]), 6.0 if ends else 4.0))
     return Group({"class": "act", "data-act": neuron.key, **scale.attributes}, tuple(shapes))
@@ -282,15 +285,18 @@ def add_outcome(
     room: float,
     anchor: Anchor = "middle",
 ) -> float:
-    """Write what two classes come to for the row; without one, the rule. Return the y below."""
+    """Write what one score comes to for the row; without one, the rule. Return the y below."""
     outcome, (x, y) = diagram.outcome, at
     if outcome is None:
-        limit = f"{name_aggregation(neuron)} ≥ {format_limit(neuron)}:"
-        lines = [(limit, "note", "m", ""), (diagram.outputs[1], "name", "", "")]
+        lines = []
+        bands = zip(diagram.outputs[1:], diagram.list_limits(neuron), strict=True)
+        for name, limit in reversed(list(bands)):
+            from_ = f"{name_aggregation(neuron)} ≥ {format_rounded(limit, 4)}:"
+            lines += [(from_, "note", "m", ""), (name, "name", "", "")]
         lines += [("otherwise:", "note", "m", ""), (diagram.outputs[0], "name", "", "")]
     else:
         name, probability = diagram.outputs[outcome.chosen], outcome.probabilities[outcome.chosen]
-        why = f"{format_total(neuron)} {'≥' if outcome.chosen else '<'} {format_limit(neuron)}"
+        why = _format_why(diagram, neuron, outcome.chosen)
         lines = [
             (name, "out", "", "class"),
             (f"probability {format_percent(probability)}", "sub", "", "probability"),
@@ -301,6 +307,14 @@ def add_outcome(
         attributes: Attributes = {"data-out": key} if key else {}
         scene.add(Label.fitted(x, y, text, size, room, style, attributes, anchor=anchor))
     return y
+
+
+def _format_why(diagram: Diagram, neuron: Neuron, chosen: int) -> str:
+    """Return where a total lies: "3 ≥ 2", or of ordered classes "3 ≥ 2, < 5"."""
+    limits = [format_rounded(limit, 4) for limit in diagram.list_limits(neuron)]
+    reached = [f"≥ {limit}" for limit in limits[:chosen][-1:]]
+    missed = [f"< {limit}" for limit in limits[chosen : chosen + 1]]
+    return f"{format_total(neuron)} {', '.join(reached + missed)}"
 
 
 def add_boxes(

@@ -68,6 +68,10 @@ def describe(model: Model) -> str:
         for j in range(layer.n_neurons):
             lines += _describe_neuron(layer, j, own[j], names, points)
         names += own
+    if isinstance(model.output, Classes) and model.output.is_ordered:
+        reached = zip(model.output.labels[1:], model.output.bands, strict=True)
+        told = [f"{label!r} from {format_number(limit)} on" for label, limit in reached]
+        lines.append(", ".join(told))
     return "\n".join(lines)
 
 
@@ -79,8 +83,9 @@ def name_neurons(model: Model, number: int) -> list[str]:
     if not isinstance(model.output, Classes):
         return [f"output {name}" for name in model.output.score_names]
     labels = model.output.labels
-    shown = labels[1:] if model.output.n_scores == 1 else labels
-    return [f"score for {label!r}" for label in shown]
+    if model.output.is_ordered:
+        return [f"score from {labels[0]!r} to {labels[-1]!r}"]
+    return [f"score for {label!r}" for label in model.output.scored]
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,8 @@ def _output_to_dict(output: Output) -> Json:
         parts: Json = {"unit": output.unit, "offset": output.offset} if output.in_points else {}
         if isinstance(output, Survival):
             parts |= {"time": output.time, "ends": list(output.ends)}
+        if output.is_ordered:
+            parts |= {"limits": list(output.limits), "bands": list(output.bands)}
         return {"classes": list(output.labels), **parts, **_loss_to_dict(output.loss)}
     out: Json = {"targets": list(output.names)} | _loss_to_dict(output.loss)
     if output.loss is not None:
@@ -491,7 +493,7 @@ def _loss_from(item: Any) -> Loss:
 
 
 _TARGET_KEYS = {"targets", "objective", "link"}
-_CLASS_KEYS = {"classes", "unit", "offset", "time", "ends"}
+_CLASS_KEYS = {"classes", "unit", "offset", "limits", "bands", "time", "ends"}
 
 
 def _output_from(item: Any) -> Output:
@@ -503,6 +505,8 @@ def _output_from(item: Any) -> Output:
             read_number(item.get("unit", 1.0), "the unit"),
             read_number(item.get("offset", 0.0), "the offset"),
             loss,
+            read_numbers(item.get("limits", []), "the limits"),
+            read_numbers(item.get("bands", []), "the bands"),
         )
         if not {"time", "ends"} & item.keys():
             return Classes(*parts)

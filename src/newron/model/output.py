@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from newron.errors import ModelError
 from newron.expressions.text import write_formula
 from newron.model.arithmetic import Floats, exp, sigmoid, softmax
+from newron.model.bands import find_bands
 from newron.neurons import Loss
 
 __all__ = ["Classes", "Label", "Output", "Targets"]
@@ -25,10 +27,12 @@ LINKS = ("identity", "log", "sorted", "formula")
 
 @dataclass(frozen=True)
 class Classes:
-    """Two classes by one score, or one score for each of several classes.
+    """Two classes by one score, one score for each of several classes, or ordered classes.
 
     With two classes a score of at least 0 is the second one; with more, the
-    highest score wins, the first of equals.
+    highest score wins, the first of equals. Ordered classes have one score and limits: the
+    probability of a class above the k-th is sigmoid(unit (score - limit k)). The most probable
+    class never falls with the score, so that each has a band of scores.
 
     Parameters
     ----------
@@ -41,6 +45,11 @@ class Classes:
         class and probability agree.
     loss : Loss, optional
         What two classes were trained on, where that is a loss of one's own.
+    limits : tuple of float, default ()
+        Of more than two ordered classes, from the lowest on: one limit less than classes, rising.
+    bands : tuple of float, default ()
+        Of ordered classes from which score on each one after the first is predicted; by default
+        where it becomes the most probable one. A class whose band is empty begins with the next.
 
     Examples
     --------
@@ -49,12 +58,19 @@ class Classes:
     (1, ['well', 'ill'])
     >>> Classes(("well", "ill"), unit=0.5, offset=0.25).predict_proba(np.array([[-1.0]])).round(2)
     array([[0.56, 0.44]])
+    >>> grades = Classes(("mild", "moderate", "severe"), limits=(0.0, 3.0))
+    >>> grades.predict(np.array([[-1.0], [0.2], [4.0]])).tolist()
+    ['mild', 'moderate', 'severe']
+    >>> grades.predict_proba(np.array([[0.0]])).round(2)
+    array([[0.5 , 0.45, 0.05]])
     """
 
     labels: tuple[Label, ...]
     unit: float = 1.0
     offset: float = 0.0
     loss: Loss | None = None
+    limits: tuple[float, ...] = ()
+    bands: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that there are classes, and that they differ."""
@@ -72,9 +88,46 @@ class Classes:
                 f"offset: expected a number from 0 to less than the unit {self.unit}, of two "
                 f"classes alone, got {self.offset}"
             )
-
+        if self.limits or self.bands:
+            self._check_limits()
         if self.loss is not None:
             self._check_loss(self.loss)
+
+    def _check_limits(self) -> None:
+        rising = all(a < b for a, b in pairwise(self.limits))
+        fits = len(self.labels) > 2 and len(self.limits) == len(self.labels) - 1
+        if not (fits and rising and all(map(math.isfinite, self.limits))):
+            raise ModelError(
+                f"limits: expected rising numbers, one less than the classes, of which there are "
+                f"more than two, got {list(self.limits)} for {len(self.labels)} classes"
+            )
+        if not self.bands:  # past the frozen __setattr__
+            object.__setattr__(self, "bands", find_bands(self.limits, self.unit))
+        falling = any(not a <= b for a, b in pairwise(self.bands))
+        if falling or len(self.bands) != len(self.limits) or not np.isfinite(self.bands).all():
+            raise ModelError(
+                f"bands: expected a number for each of {len(self.limits)} limits, none lower than "
+                f"the one before, got {list(self.bands)}"
+            )
+
+    def with_limits(self, limits: tuple[float, ...], bands: tuple[float, ...] = ()) -> Classes:
+        """Return the same classes, ordered, with other limits.
+
+        Parameters
+        ----------
+        limits, bands : tuple of float
+            As above.
+
+        Returns
+        -------
+        Classes
+        """
+        return replace(self, limits=limits, bands=bands)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether one score and several limits decide."""
+        return bool(self.limits)
 
     def _check_loss(self, loss: Loss) -> None:
         link = write_formula(loss.inverse_link.expression)
@@ -97,7 +150,20 @@ class Classes:
     @property
     def n_scores(self) -> int:
         """How many output neurons there are."""
-        return 1 if len(self.labels) == 2 else len(self.labels)
+        return 1 if len(self.labels) == 2 or self.limits else len(self.labels)
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """From which scores on the second class is predicted, and each one after it.
+
+        Empty where the highest of several scores wins.
+        """
+        return self.bands or ((0.0,) if len(self.labels) == 2 else ())
+
+    @property
+    def scored(self) -> tuple[Label, ...]:
+        """Whom each score speaks for: the second of two classes, the highest of ordered ones."""
+        return self.labels[-self.n_scores :]
 
     @cached_property
     def array(self) -> NDArray[Any]:
@@ -121,7 +187,7 @@ class Classes:
         int array of shape (n_rows,)
         """
         if self.n_scores == 1:
-            return (scores[:, 0] >= 0.0).astype(np.intp)
+            return np.asarray((scores >= np.array(self.thresholds)).sum(axis=1), np.intp)
         return np.asarray(np.argmax(scores, axis=1), np.intp)
 
     def predict(self, scores: Floats) -> NDArray[Any]:
@@ -148,6 +214,10 @@ class Classes:
         -------
         array of shape (n_rows, n_classes)
         """
+        if self.limits:
+            at_least = sigmoid(self.unit * (scores - np.array(self.limits)))
+            middle = np.maximum(at_least[:, :-1] - at_least[:, 1:], 0.0)
+            return np.concatenate([1.0 - at_least[:, :1], middle, at_least[:, -1:]], axis=1)
         if self.n_scores == 1:
             second = sigmoid(self.unit * scores[:, 0] + self.offset)
             return np.stack([1.0 - second, second], axis=1)

@@ -93,7 +93,7 @@ class Readable:
         *,
         seconds: float = 10.0,
     ) -> ScoreCard:
-        """Return a crisp network of two classes as a score card.
+        """Return a crisp network of two classes, or of ordered ones, as a score card.
 
         Parameters
         ----------

@@ -47,6 +47,8 @@ class Survival(Classes):
         As of :class:`Classes`.
     loss : optional
         As of :class:`Classes`.
+    limits, bands : tuple of float
+        Of ordered classes, which these are not: empty.
     time : str, default "time"
         The column that is the time.
     ends : tuple of float

@@ -16,6 +16,7 @@ from newron.objectives.catalogue import (
 from newron.objectives.categorical import Categorical
 from newron.objectives.formula import Formula, FormulaClasses
 from newron.objectives.huber import Huber
+from newron.objectives.ordinal import Ordinal, fit_limits, start_limits
 from newron.objectives.quantile import Absolute, Quantile
 from newron.objectives.regression import Regression
 from newron.objectives.squared import Squared
@@ -34,6 +35,7 @@ __all__ = [
     "Gamma",
     "Huber",
     "Objective",
+    "Ordinal",
     "Poisson",
     "Quantile",
     "Regression",
@@ -41,5 +43,7 @@ __all__ = [
     "TargetScale",
     "Tweedie",
     "choose_objective",
+    "fit_limits",
     "read_objective",
+    "start_limits",
 ]

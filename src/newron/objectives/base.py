@@ -198,6 +198,11 @@ class Objective(ABC):
         return 1.0
 
     @property
+    def follows(self) -> bool:
+        """Whether residuals determine something of it, see ``follow``."""
+        return self.has_dispersion
+
+    @property
     def text(self) -> str:
         """The objective as users write it, such as "quantile:0.9"."""
         return self.name

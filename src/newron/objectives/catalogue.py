@@ -13,6 +13,7 @@ from newron.objectives.binary import Binary
 from newron.objectives.categorical import Categorical
 from newron.objectives.formula import Formula, FormulaClasses
 from newron.objectives.huber import Huber
+from newron.objectives.ordinal import Ordinal
 from newron.objectives.quantile import Absolute, Quantile
 from newron.objectives.regression import Regression
 from newron.objectives.squared import Squared
@@ -22,8 +23,10 @@ __all__ = ["OBJECTIVES", "REGRESSION", "choose_objective", "read_objective"]
 
 OBJECTIVES: dict[str, type[Objective]] = {
     each.name: each
-    for each in (Binary, Categorical, Squared, Absolute, Huber, Quantile, Poisson, Gamma, Tweedie)
-}
+    for each in (
+        Binary, Categorical, Ordinal, Squared, Absolute, Huber, Quantile, Poisson, Gamma, Tweedie,
+    )
+}  # fmt: skip
 REGRESSION = ("squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie")
 
 _PARAMETERS: Mapping[str, Callable[[tuple[float, ...]], Objective]] = {
@@ -119,6 +122,8 @@ def choose_objective(output: Output) -> Objective:
     if isinstance(output, Classes):
         if output.loss is not None:
             return FormulaClasses(definition=output.loss)
+        if output.is_ordered:
+            return Ordinal(1, output.limits)
         return Binary(1) if output.n_scores == 1 else Categorical(output.n_scores)
     if output.loss is not None:
         return Formula(output.n_scores, definition=output.loss)

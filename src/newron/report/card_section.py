@@ -114,6 +114,8 @@ def _describe_ties(facts: Facts) -> str:
     if classes is None:
         return ""
     end = Markup("Of equal scores the first class in the list wins.")
+    if facts.is_ordered:
+        end = Markup("A sum exactly at a limit is of the higher class.")
     if facts.is_binary:
         name = bdi(name_class(classes.labels[1]))
         end = Markup("A sum exactly at the limit is “{}”.").format(name)

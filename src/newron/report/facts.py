@@ -131,7 +131,21 @@ class Facts:
     @property
     def is_binary(self) -> bool:
         """Whether one score decides between two classes."""
-        return self.classes is not None and self.classes.n_scores == 1
+        return self.classes is not None and len(self.classes.labels) == 2
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether one score decides between ordered classes."""
+        return self.classes is not None and self.classes.is_ordered
+
+    @property
+    def bands(self) -> list[tuple[int, Fraction]]:
+        """Numbers of classes and from which total on each is said, the highest first."""
+        if self.card is not None:
+            return self.card.bands
+        assert self.classes is not None  # noqa: S101 - asked for one score of classes
+        limits = enumerate(self.classes.thresholds, 1)
+        return [(k, self._centre + Fraction(repr(limit))) for k, limit in limits][::-1]
 
     @property
     def is_crisp(self) -> bool:
@@ -165,8 +179,10 @@ class Facts:
     @property
     def limit(self) -> Fraction:
         """The total from which on the second of two classes is said, as it is told."""
-        if self.card is not None:
-            return self.card.threshold
+        return self._centre if self.card is None else self.card.threshold
+
+    @property
+    def _centre(self) -> Fraction:
         centre = self.model.layers[-1].centre
         return Fraction(0) if centre is None else Fraction(repr(float(centre[0])))
 
@@ -344,7 +360,7 @@ def _measure(
             truth,
             model.output.choose(scores),
             model.output.predict_proba(scores),
-            scores=scores[:, 0] if model.output.n_scores == 1 else None,
+            scores=scores[:, 0] if len(model.output.labels) == 2 else None,
             exhaustive=_is_whole(rows, axes),
         )
     predicted = model.output.transform(scores)

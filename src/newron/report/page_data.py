@@ -63,6 +63,8 @@ def _describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
         "limit": float(facts.limit) if facts.is_binary else None,
         "missing": sorted(MISSING_WORDS),
         **_describe_terms(facts),
+        "limits": [float(total) for _, total in facts.bands[::-1]] if facts.is_ordered else None,
+        "thresholds": list(output.thresholds) if isinstance(output, Classes) else [],
         "weighted": any(layer.alpha is not None for layer in model.layers),
     }
 

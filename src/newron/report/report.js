@@ -99,6 +99,7 @@ function run(row) {
 
 function choose(found) {
   if (data.binary) return found[0] >= 0 ? 1 : 0;
+  if (data.limits) return data.thresholds.filter((limit) => found[0] >= limit).length;
   return found.indexOf(Math.max(...found));
 }
 
@@ -117,7 +118,10 @@ const sourceOf = (key) => { const [l, e] = split(key); return layers[l - 1].func
 const limitOf = () => data.limit ?? last.neurons[0].centre;
 // What smooth columns and pairs add has mean 0 over the training rows: their sum is the score.
 const sumOf = (t) => (data.terms ? t.scores[0] : t.totals.at(-1)[0]);
-const limitShown = () => (data.terms ? 0 : limitOf());
+// The totals from which on each class after the first is said, where one score decides; and as
+// they are told beside such a sum.
+const limitsOf = () => data.limits ?? [limitOf()];
+const limitsShown = () => (!data.terms ? limitsOf() : data.limits ? data.thresholds : [0]);
 const termOf = (t, term, k) => term.edges.reduce((sum, e) =>
   sum + (last.functions[e].neuron === k ? t.added.at(-1)[e] : 0), -term.means[k]);
 // The amount of a target: what its score stands for.
@@ -227,14 +231,19 @@ function flow(t) {
   }
   for (const element of all("g.act[data-act]")) {
     const [l, j] = split(element.dataset.act);
-    const final = l === layers.length && data.binary;
-    const value = final ? t.probabilities[1] : t.neurons[l - 1][j - 1];
+    const final = l === layers.length && (data.binary || data.limits);
+    const value = final ? reach(t) : t.neurons[l - 1][j - 1];
     const dot = one("circle.dot", element);
     const total = t.totals[l - 1][j - 1];
     if (dot && Number.isNaN(total)) dot.remove();
     else if (dot) placeDot(dot, element, total, value);
   }
   flowOut(t);
+}
+
+// How probable the class is that is said, or a higher one; at least the second.
+function reach(t) {
+  return t.probabilities.slice(Math.max(choose(t.scores), 1)).reduce((sum, share) => sum + share, 0);
 }
 
 function spanOf(l, j) {
@@ -251,7 +260,7 @@ function flowOut(t) {
       probability: () => (element.dataset.class === undefined ? "probability " : "")
         + writeShare(t.probabilities[k]),
       why: () => `${writeAmount(t.totals.at(-1)[0], spanOf(layers.length - 1, 0))} `
-        + `${chosen ? "≥" : "<"} ${shorten(limitOf(), 4)}`,
+        + tellSide(chosen),
       amount: () => writeAmount(amountOf(t, k)),
     };
     setFitted(element, told[element.dataset.out]());
@@ -460,14 +469,24 @@ function tellAnswer(t) {
   }
   const chosen = choose(t.scores);
   const told = [data.labels[chosen], `probability ${writeShare(t.probabilities[chosen])}`];
-  if (data.binary && layers.length === 1) {
+  if ((data.binary || data.limits) && layers.length === 1) {
     told.unshift(`total ${writeAmount(sumOf(t), spanOf(0, 0))}`);
   }
   return told.join(" · ");
 }
 
+function tellSide(chosen) {
+  const limits = limitsOf().map((limit) => shorten(limit, 4));
+  const reached = limits.slice(0, chosen).slice(-1).map((limit) => `≥ ${limit}`);
+  return [...reached, ...limits.slice(chosen, chosen + 1).map((limit) => `< ${limit}`)].join(", ");
+}
+
 function tellDistance(t) {
-  const digits = spanOf(layers.length - 1, 0), limit = limitShown();
+  const digits = spanOf(layers.length - 1, 0), limits = limitsShown(), reached = choose(t.scores);
+  if (reached > 0 && reached < limits.length) {
+    return `between the limits of ${shorten(limits[reached - 1], 4)} and ${shorten(limits[reached], 4)}`;
+  }
+  const limit = limits[Math.max(reached - 1, 0)];
   const margin = subtract(sumOf(t), limit), told = shorten(limit, 4);
   if (margin === 0) return `at the limit of ${told}`;
   const size = writeAmount(Math.abs(margin), digits);
@@ -482,7 +501,7 @@ function tellRow(t) {
     if (picked >= 0 && data.truth) parts.push(` In truth: ${data.truth[picked].map(write).join(", ")}.`);
   } else {
     const chosen = choose(t.scores);
-    if (data.binary) parts.push("the sum is ", strong(writeAmount(sumOf(t), spanOf(layers.length - 1, 0))), `, ${tellDistance(t)}; `);
+    if (data.binary || data.limits) parts.push("the sum is ", strong(writeAmount(sumOf(t), spanOf(layers.length - 1, 0))), `, ${tellDistance(t)}; `);
     parts.push("the model says ", strong(data.labels[chosen]),
       `, probability ${writeShare(t.probabilities[chosen])}.`);
     if (t.rules && t.rules.deciding !== null) {
@@ -549,16 +568,17 @@ function drawSteps(t) {
   const span = spanOf(layers.length - 1, 0);
   const pitch = 26, foot = pitch * (steps.length + 1) + 14, ends = [start];
   for (const step of steps) ends.push(ends.at(-1) + step.value);
-  const end = data.amounts ? t.scores[0] : sumOf(t), limit = limitShown();
-  const marks = data.amounts ? ends : [...ends, limit];
+  const end = data.amounts ? t.scores[0] : sumOf(t), limits = data.amounts ? [] : limitsShown();
+  const marks = [...ends, ...limits];
   let low = Math.min(...marks, end), high = Math.max(...marks, end);
   if (low === high) { low -= 1; high += 1; }
   const x = (value) => left + 8 + (value - low) / (high - low) * (width - left - 64);
   const label = (text, room) => (text.length * 6.8 > room ? `${text.slice(0, Math.floor(room / 6.8))}…` : text);
   const shapes = [draw("path", { d: `M${left} ${foot}H${width}`, class: "hair" })];
-  if (!data.amounts) {
+  for (const limit of limits) {
+    const told = data.limits ? shorten(limit, 4) : `limit ${shorten(limit, 4)}`;
     shapes.push(draw("path", { d: `M${x(limit)} 0V${foot + 4}`, class: "cut" }),
-      draw("text", { x: x(limit), y: foot + 18, class: "t-tick b", "text-anchor": "middle" }, `limit ${shorten(limit, 4)}`));
+      draw("text", { x: x(limit), y: foot + 18, class: "t-tick b", "text-anchor": "middle" }, told));
   }
   steps.forEach((step, k) => {
     const y = 6 + k * pitch, a = x(Math.min(ends[k], ends[k + 1])), b = x(Math.max(ends[k], ends[k + 1]));

@@ -52,7 +52,8 @@ def name_rules(facts: Facts) -> str:
     if facts.rules is None:
         return "What it looks at"
     if facts.rules.form == "points":
-        return "The score card" if facts.is_binary else "The points"
+        single = facts.is_binary or facts.is_ordered
+        return "The score card" if single else "The points"
     return "The rule" if len(facts.rules) == 1 else "The rules"
 
 
@@ -62,6 +63,10 @@ def describe_decision(facts: Facts) -> Markup:
     if not isinstance(output, Classes):
         names = bdi(join_words(output.score_names))
         return join("What every part adds, added up, is ", names, ".")
+    if output.is_ordered and (rules is None or rules.form == "points"):
+        start = "Every input adds or takes away. "
+        start = start if rules is None else "Add the points of the conditions that hold. "
+        return join(start, _write_bands(facts))
     second = bdi(name_class(output.labels[1])) if facts.is_binary else None
     if rules is None and second is not None:
         start = "Every input adds or takes away; from the limit on the model says "
@@ -201,7 +206,7 @@ class RuleWriter:
 
     def write_points(self, body: Points, facts: Facts, records: Sequence[dict[str, Any]]) -> Markup:
         """Return conditions and their points."""
-        model, single = facts.model, len(body.constants) == 1
+        model, single = facts.model, facts.model.output.n_scores == 1
         rows = []
         for k, (term, record) in enumerate(zip(body.terms, records, strict=True)):
             points = [format_fraction(w, signed=True) for w in term.weights]
@@ -294,11 +299,16 @@ def _write_limit(facts: Facts) -> Markup:
     output = facts.model.output
     if not isinstance(output, Classes):
         return join("The sum is ", bdi(join_words(output.score_names)), ".")
-    if output.n_scores > 1:
-        return join(HIGHEST, ".")
-    first, second = _name_scores(facts.model)
-    limit = html("b", f"≥ {format_fraction(facts.limit)}")
-    return join("Sum ", limit, ": ", second, ". Otherwise: ", first, ".")
+    return join(HIGHEST, ".") if output.n_scores > 1 else _write_bands(facts)
+
+
+def _write_bands(facts: Facts) -> Markup:
+    """Return from which sum on each class is said."""
+    names = _name_scores(facts.model)
+    parts: list[object] = []
+    for k, total in facts.bands:
+        parts += ["Sum ", html("b", f"≥ {format_fraction(total)}"), ": ", names[k], ". "]
+    return join(*parts, "Otherwise: ", names[0], ".")
 
 
 def _describe_rounding(card: ScoreCard | None) -> Markup:

@@ -44,7 +44,10 @@ class DecisionList:
 
 @dataclass(frozen=True)
 class Points:
-    """What holds adds its points to the constants: one sum for each score."""
+    """What holds adds its points to the constants: one sum for each score.
+
+    Of ordered classes there is a constant for each limit, and one weight that all sums share.
+    """
 
     terms: tuple[Term, ...]
     constants: tuple[Fraction, ...]
@@ -100,8 +103,8 @@ def find_denominator(numbers: Iterable[Fraction]) -> int:
 
 def decide(output: Output, sums: NDArray[Any]) -> NDArray[np.intp]:
     """Return the class of each row of sums."""
-    if output.n_scores == 1:
-        return np.asarray(sums[:, 0] >= 0, np.intp)
+    if output.n_scores == 1:  # of ordered classes as many limits are reached
+        return np.asarray((sums >= 0).sum(axis=1), np.intp)
     best = np.zeros(len(sums), np.intp)
     highest = sums[:, 0].copy()
     for k in range(1, sums.shape[1]):  # argmax, also for whole numbers of any size

@@ -24,8 +24,9 @@ from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 from newron.rules.axis import Axis
 from newron.rules.body import Body, DecisionList, Points
-from newron.rules.circuit import Term
+from newron.rules.circuit import Term, to_fraction
 from newron.rules.node import Algebra, Const, Count, Literal, Node
+from newron.rules.points import find_step, lower_constants
 
 __all__ = ["Builder", "build_model"]
 
@@ -54,12 +55,42 @@ def build_model(schema: Schema, axes: Sequence[Axis], body: Body, output: Output
     constants = list(points.constants)
     for term in terms:
         if isinstance(term.node, Const) and term.node.value:
-            constants = [c + w for c, w in zip(constants, term.weights, strict=True)]
+            weights = term.weights * (1 if output.n_scores > 1 else len(constants))
+            constants = [c + w for c, w in zip(constants, weights, strict=True)]
     kept = [term for term in terms if not isinstance(term.node, Const)]
+    if isinstance(output, Classes) and output.is_ordered:
+        output, constants = _place_limits(output, kept, constants), [Fraction(0)]
     if len(constants) != output.n_scores:
         raise ModelError(f"expected {output.n_scores} sums, got {len(constants)}")
     builder = Builder(schema, tuple(axes))
     return Model(schema, builder.make_layers(kept, constants), output)
+
+
+def _place_limits(output: Classes, terms: Sequence[Term], constants: Sequence[Fraction]) -> Classes:
+    """Return ordered classes with the bands of points; their own where these decide alike.
+
+    Where the bands are others, nothing is known of probabilities: each limit is put where a band
+    begins, so that the class before and after it are equally probable.
+    """
+    own = tuple(to_fraction(band) for band in output.bands)
+    shifts = {constant + band for constant, band in zip(constants, own, strict=True)}
+    if lower_constants(terms, tuple(-band for band in own)) == lower_constants(
+        terms, tuple(constants)
+    ):
+        return output
+    if len(shifts) == 1:
+        shift = float(shifts.pop())
+        limits = tuple(limit - shift for limit in output.limits)
+        return output.with_limits(limits, tuple(float(-constant) for constant in constants))
+    step = find_step(terms) if terms else Fraction(1)
+    limits_: list[Fraction] = []  # the highest first
+    for constant in reversed(constants):
+        limit = -constant
+        if limits_ and limit >= limits_[-1]:  # an empty band: between two sums
+            limit = (limits_[-1] + math.ceil(limits_[-1] / step) * step - step) / 2
+        limits_.append(limit)
+    bands = tuple(float(-constant) for constant in constants)
+    return output.with_limits(tuple(float(limit) for limit in reversed(limits_)), bands)
 
 
 def _weigh_list(algebra: Algebra, body: DecisionList, n_classes: int) -> Points:

@@ -49,7 +49,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Circuit:
-    """The scores of a crisp network: constants plus the weights of what holds."""
+    """The scores of a crisp network: constants plus the weights of what holds.
+
+    Of ordered classes there is one score, and a constant for each limit: what holds adds up to 0
+    or more where that limit is reached.
+    """
 
     axes: tuple[Axis, ...]
     terms: tuple[Term, ...]
@@ -84,6 +88,8 @@ def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
     for j in range(last.n_neurons):
         constant = _read_output(last, j, given, neurons, terms)
         constants.append(constant)
+    if isinstance(model.output, Classes) and model.output.is_ordered:
+        constants = [constants[0] - to_fraction(band) for band in model.output.bands]
     exact = _adds_exactly(model)
     # Weights that cancel each other may leave something where sums are rounded.
     kept = [
@@ -102,12 +108,24 @@ def _adds_exactly(model: Model) -> bool:
     last = model.layers[-1]
     if last.divisors is None:
         return False
+    if isinstance(model.output, Classes) and model.output.is_ordered:
+        return _compares_exactly(last, model.output.bands)
     if not isinstance(model.output, Classes) or (last.divisors == last.divisors[0]).all():
         return True
     sizes = np.zeros(last.n_neurons) if last.scaled.centre is None else np.abs(last.scaled.centre)
     weights = last.scaled.alpha
     np.add.at(sizes, last.target, 1.0 if weights is None else np.abs(weights))
     return bool(sizes.max() * np.diff(last.begin).max() < _MAX_CROSSED)
+
+
+def _compares_exactly(last: Layer, limits: Sequence[float]) -> bool:
+    """Return whether a score and a limit that differ do so by more than rounding."""
+    assert last.divisors is not None  # noqa: S101 - checked by the caller
+    exact = [to_fraction(limit) for limit in limits]
+    grid = math.lcm(int(last.divisors[0]), *(limit.denominator for limit in exact))
+    size = 0.0 if last.centre is None else float(np.abs(last.centre).sum())
+    size += len(last.source) if last.alpha is None else float(np.abs(last.alpha).sum())
+    return grid * max(size, *(abs(float(limit)) for limit in exact)) < _MAX_CROSSED
 
 
 def measure_rounding(layer: Layer) -> Floats:

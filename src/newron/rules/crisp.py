@@ -349,7 +349,7 @@ def measure_fidelity(
 
 def _compare_classes(output: Classes, soft: Floats, crisp: Floats, n_worst: int) -> Fidelity:
     equal = output.choose(soft) == output.choose(crisp)
-    n = output.n_scores  # of two classes the second one is described
+    n = len(output.labels) if output.is_ordered else output.n_scores  # of two the second one
     parts = [output.predict_proba(scores)[:, -n:] for scores in (soft, crisp)]
     worst = _find_worst(output.labels[-n:], parts[0], parts[1], equal, n_worst)
     largest = float(np.abs(parts[0] - parts[1]).max())

@@ -96,6 +96,9 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         found = [c for c in found if isinstance(c.body, Points)]
     if model.output.in_points:  # whole points are the model: no others stand for them
         found = [c for c in found if c.body is points or isinstance(c.body, DecisionList)]
+    if form == "shortest" and model.output.is_ordered:  # one sum with bands keeps the order
+        few = len(model.output.labels)
+        found = [c for c in found if isinstance(c.body, Points) or len(c.body.branches) < few]
     if not circuit.exact:
         found = _drop_refuted(model, circuit, found, seconds)
     if form == "rules":

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import pairwise
 
 from newron.errors import InputError
 from newron.formatting import format_label, list_some, quote, quote_unit
@@ -272,7 +273,7 @@ class _Reader:
 
     def _read_points(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
         n = self.output.n_scores
-        binary = isinstance(self.output, Classes) and n == 1
+        single = isinstance(self.output, Classes) and n == 1
         document.constants = [Fraction(0)] * n
         k += 1
         while k < len(lines) and _NUMBER.match(lines[k][1]):
@@ -284,7 +285,7 @@ class _Reader:
                 document.terms.append((self._read_any(), weights))
             self._end()
             k += 1
-        if binary:
+        if single:
             return self._read_threshold(document, lines, k)
         # The end must say what such sums decide, and nothing else but of missing values.
         wanted = write_decision(self.output, Points((), tuple(document.constants)))
@@ -295,21 +296,35 @@ class _Reader:
         return end
 
     def _read_threshold(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:
+        assert isinstance(self.output, Classes)  # noqa: S101 - checked by the caller
+        highest = len(self.output.labels) - 1
+        found: list[tuple[int, Fraction]] = []
+        while not found or (k < len(lines) and lines[k][1].startswith("Sum")):
+            self._start(lines, k)
+            self._take("Sum")
+            if self._read_operator() != "≥":
+                raise InputError("expected Sum ≥")
+            number = self._read_number()
+            self._take(":")
+            found.append((self._read_class(), number))
+            self._end()
+            k += 1
         self._start(lines, k)
-        self._take("Sum")
-        if self._read_operator() != "≥":
-            raise InputError("expected Sum ≥")
-        document.constants = [-self._read_number()]
-        self._take(":")
-        second = self._read_class()
-        self._end()
-        self._start(lines, k + 1)
         self._take("Otherwise")
         self._skip(":")
-        if (self._read_class(), second) != (0, 1):
-            raise InputError("expected the second class where the sum is high, else the first")
+        falling = all(a > b and s > t for (a, s), (b, t) in pairwise(found))
+        if not (falling and found[0][0] == highest and found[-1][0] > 0 and not self._read_class()):
+            raise InputError(
+                "expected the last class where the sum is high, lower ones below, else the first"
+            )
         self._end()
-        return k + 2
+        # A class that no sum leads to is not named: it would begin with the next one.
+        named = dict(found)
+        thresholds: list[Fraction] = []
+        for label in range(highest, 0, -1):
+            thresholds.append(named.get(label, thresholds[-1] if thresholds else Fraction(0)))
+        document.constants = [-number for number in reversed(thresholds)]
+        return k + 1
 
     def _start(self, lines: list[tuple[int, str]], k: int) -> None:
         """Begin to read a line; an empty one where there is none."""

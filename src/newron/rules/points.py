@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 from newron.model.condition import find_runs
 from newron.rules.axis import Axis
-from newron.rules.body import Points
+from newron.rules.body import Points, find_denominator
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Algebra, Const, Count, Literal, Node
 
-__all__ = ["Weights", "is_sparse", "make_points"]
+__all__ = ["Weights", "find_step", "is_sparse", "lower_constants", "make_points"]
 
 _MAX_ROUNDS = 8
 
@@ -109,6 +110,24 @@ class _Merger:
                     self.add(node, weights)
 
 
+def lower_constants(terms: Sequence[Term], constants: Weights) -> Weights:
+    """Return the limits of ordered classes on the grid of the sums: 3.5 whole points are 4.
+
+    Other constants stay as they are.
+    """
+    if not terms or len(constants) == len(terms[0].weights):
+        return constants
+    step = find_step(terms)
+    return tuple(math.floor(constant / step) * step for constant in constants)
+
+
+def find_step(terms: Sequence[Term]) -> Fraction:
+    """Return the number of which all sums are multiples."""
+    weights = [term.weights[0] for term in terms]
+    shared = find_denominator(weights)
+    return Fraction(math.gcd(*(int(weight * shared) for weight in weights)), shared)
+
+
 def _share_group(
     children: Sequence[Node], held: Sequence[bool]
 ) -> tuple[tuple[Node, ...], list[bool]]:
@@ -130,6 +149,8 @@ def _add_where(levels: list[Weights], held: Sequence[bool], weights: Weights) ->
 
 
 def _add(a: Weights, b: Weights) -> Weights:
+    if len(b) == 1:  # of ordered classes all limits move
+        return tuple(x + b[0] for x in a)
     return tuple(x + y for x, y in zip(a, b, strict=True))
 
 

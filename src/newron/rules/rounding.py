@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
+from newron.rules.bands import round_ordered
 from newron.rules.body import Points
 from newron.rules.building import build_model
 from newron.rules.circuit import Term
@@ -50,6 +51,8 @@ def round_card(
     if max_points < 1:
         raise InputError(f"max_points: expected a whole number from 1 on, got {max_points}")
     card = read_card(model)
+    if card.output.is_ordered:
+        return round_ordered(card, max_points, training, held_out)
     rows = _gather(card, training)
     if rows.weight.sum() == 0 or not card.points.terms:
         raise InputError("expected rows and conditions to round points on, got none")

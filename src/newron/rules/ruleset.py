@@ -463,9 +463,9 @@ class RuleSet:
         if isinstance(self._body, DecisionList):
             return [*write_missing(self._axes, self._body.nodes), str(self.proof)]
         output = self._model.output
-        binary = isinstance(output, Classes) and output.n_scores == 1
+        single = isinstance(output, Classes) and output.n_scores == 1
         start = ", ".join(map(format_fraction, self._body.constants))
-        begin = [write_head(output)] + ([] if binary else [f"Start with {start}"])
+        begin = [write_head(output)] + ([] if single else [f"Start with {start}"])
         missing = write_missing(self._axes, self._body.nodes)
         return [*begin, *write_decision(output, self._body), *missing, str(self.proof)]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from newron.drawing.markup import write_plain
 from newron.errors import ModelError
-from newron.formatting import format_class, format_fraction, format_percent
+from newron.formatting import format_fraction, format_percent
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.rules.axis import Axis
@@ -20,7 +20,14 @@ from newron.rules.circuit import read_circuit, to_fraction
 from newron.rules.node import Literal
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
-from newron.rules.text import Writer, name_groups, write_missing
+from newron.rules.text import (
+    Writer,
+    list_bands,
+    name_groups,
+    write_decision,
+    write_head,
+    write_missing,
+)
 
 __all__ = ["CardRow", "Cost", "ScoreCard", "read_card"]
 
@@ -119,7 +126,7 @@ class ScoreCard:
 
     @property
     def output(self) -> Classes:
-        """The two classes, and what a point weighs."""
+        """The two classes, or the ordered ones, and what a point weighs."""
         assert isinstance(self.model.output, Classes)  # noqa: S101 - checked when it was made
         return self.model.output
 
@@ -146,14 +153,22 @@ class ScoreCard:
     @property
     def threshold(self) -> Fraction:
         """The total from which on the second class is predicted."""
-        return -self.points.constants[0]
+        return self.bands[-1][1]
+
+    @property
+    def bands(self) -> list[tuple[int, Fraction]]:
+        """Numbers of classes and from which total on each is predicted, the highest first.
+
+        The first class is predicted below all of them; one that no total leads to is left out.
+        """
+        return list_bands(self.points)
 
     @property
     def _is_whole(self) -> bool:
         return all(term.weights[0].denominator == 1 for term in self.points.terms)
 
     def get_probability(self, total: float | Fraction) -> float:
-        """Return the probability of the second class for a total of points.
+        """Return the probability of the second of two classes, or the highest of ordered ones.
 
         Parameters
         ----------
@@ -163,11 +178,25 @@ class ScoreCard:
         -------
         float
         """
-        score = float(Fraction(total) - self.threshold)
-        return float(self.output.predict_proba(np.array([[score]]))[0, 1])
+        return self.get_probabilities(total)[-1]
+
+    def get_probabilities(self, total: float | Fraction) -> tuple[float, ...]:
+        """Return the probability of each class for a total of points.
+
+        Parameters
+        ----------
+        total : float or Fraction
+
+        Returns
+        -------
+        tuple of float
+        """
+        first = to_fraction(self.output.thresholds[0])
+        score = float(Fraction(total) + self.points.constants[0] + first)
+        return tuple(self.output.predict_proba(np.array([[score]]))[0].tolist())
 
     def list_probabilities(self) -> list[tuple[Fraction, float]]:
-        """Return some totals and the probabilities of the second class.
+        """Return some totals and the probabilities of the last class.
 
         Returns
         -------
@@ -177,13 +206,23 @@ class ScoreCard:
             sizes = [int(term.weights[0]) for term in self.points.terms]
             low, high = sum(min(size, 0) for size in sizes), sum(max(size, 0) for size in sizes)
             every = [Fraction(k) for k in range(low, high + 1)]
-            totals = [t for t in every if 0.005 <= self.get_probability(t) <= 0.995] or every
+            totals = [t for t in every if max(*self._get_ends(t)) <= 0.995] or every
             totals = totals[:: -(-len(totals) // _MAX_TOTALS)]
         else:
-            need = float(self.threshold)
-            places = [round(math.log(p / (1 - p)) + need, 2) for p in _PROBABILITIES]
-            totals = [Fraction(place).limit_denominator(100) for place in places]
+            lowest, highest = float(self.bands[-1][1]), float(self.bands[0][1])
+            places = [
+                round(math.log(p / (1 - p)) + (lowest if p <= 0.5 else highest), 2)
+                for p in _PROBABILITIES
+            ]
+            between = [float(total) for _, total in self.bands[:-1]]
+            found = [Fraction(x).limit_denominator(100) for x in (*places, *between)]
+            totals = sorted(set(found))
         return [(total, self.get_probability(total)) for total in totals]
+
+    def _get_ends(self, total: Fraction) -> tuple[float, float]:
+        """Return the probabilities of the first and the last class."""
+        probabilities = self.get_probabilities(total)
+        return probabilities[0], probabilities[-1]
 
     # ---- text ----
 
@@ -202,13 +241,11 @@ class ScoreCard:
         """
         points = [format_fraction(row.points, signed=True) for row in self.rows]
         width = max(map(len, points), default=0)
-        first, second = self._labels
         lines = [
             *Writer(self.axes, name_groups(self.points.nodes)).write_groups(),
-            f"Points for {second}",
+            write_head(self.output),
             *(f"    {p.rjust(width)}  {r.text}" for p, r in zip(points, self.rows, strict=True)),
-            f"Sum ≥ {format_fraction(self.threshold)}: {format_class(second)}",
-            f"Otherwise: {format_class(first)}",
+            *write_decision(self.output, self.points),
             *write_missing(self.axes, self.points.nodes),
         ]
         return "\n".join([*lines, "", self.format_remarks()] if remarks else lines)
@@ -219,11 +256,6 @@ class ScoreCard:
     def _repr_html_(self) -> str:
         return write_plain(str(self))
 
-    @property
-    def _labels(self) -> tuple[Any, Any]:
-        first, second = self.output.labels
-        return first, second
-
     def format_remarks(self) -> str:
         """Return what totals mean: probabilities in per cent; and what rounding costs.
 
@@ -231,9 +263,14 @@ class ScoreCard:
         -------
         str
         """
-        pairs = self.list_probabilities()
-        columns = [(format_fraction(total), f"{100 * p:.0f}") for total, p in pairs]
-        heads = "points", f"{self._labels[1]} %"
+        output, totals = self.output, [total for total, _ in self.list_probabilities()]
+        shown = range(0 if output.is_ordered else 1, len(output.labels))
+        columns = []
+        for total in totals:
+            probabilities = self.get_probabilities(total)
+            told = [f"{100 * probabilities[k]:.0f}" for k in shown]
+            columns.append([format_fraction(total), *told])
+        heads = ["points", *(f"{output.labels[k]} %" for k in shown)]
         lines = [head.ljust(max(map(len, heads))) for head in heads]
         for cells in columns:
             width = max(map(len, cells))
@@ -259,7 +296,9 @@ class ScoreCard:
         dict
         """
         pairs = self.list_probabilities()
+        bands = [{"class": self.output.labels[k], "from": float(total)} for k, total in self.bands]
         return {
+            **({"bands": bands} if self.output.is_ordered else {}),
             "conditions": [{"rule": r.text, "points": float(r.points)} for r in self.rows],
             "threshold": float(self.threshold),
             "unit": self.output.unit,
@@ -270,7 +309,7 @@ class ScoreCard:
 
 
 def read_card(model: Model) -> ScoreCard:
-    """Return the score card of a crisp network of two classes.
+    """Return the score card of a crisp network of two classes, or of ordered ones.
 
     Parameters
     ----------
@@ -283,7 +322,7 @@ def read_card(model: Model) -> ScoreCard:
     Raises
     ------
     ModelError
-        If the network is not crisp, or has not just two classes.
+        If the network is not crisp, or has several scores.
 
     Examples
     --------
@@ -298,7 +337,7 @@ def read_card(model: Model) -> ScoreCard:
     circuit = read_circuit(model)
     if not isinstance(model.output, Classes) or model.output.n_scores != 1:
         raise ModelError(
-            "a score card has one sum: expected a network of two classes; rules(form='points') "
-            "tells the points of others"
+            "a score card has one sum: expected a network of two classes or of ordered ones; "
+            "rules(form='points') tells the points of others"
         )
     return ScoreCard(model, circuit.axes, make_points(circuit))

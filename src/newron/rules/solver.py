@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from pysat.solvers import Solver
 
-from newron.model.output import Output
+from newron.model.output import Classes, Output
 from newron.rules.axis import Axis
 from newron.rules.body import Body, DecisionList, find_denominator
 from newron.rules.budget import Budget
@@ -185,9 +185,11 @@ class _Gates:
         whole = [[int(w * shared) for w in term.weights] for term in terms]
         start = [int(c * shared) for c in constants]
         signals = [self.encode(term.node) for term in terms]
-        if output.n_scores == 1:
-            second = self._reach(list(zip((w[0] for w in whole), signals, strict=True)), -start[0])
-            return [-second, second]
+        if output.n_scores == 1:  # ordered classes have several limits of one sum
+            parts = list(zip((w[0] for w in whole), signals, strict=True))
+            reached = [self._reach(parts, -own) for own in start]
+            middle = [self.both(a, -b) for a, b in pairwise(reached)]
+            return [-reached[0], *middle, reached[-1]]
         n = output.n_scores
         beats = {
             (a, b): self._reach(
@@ -235,7 +237,7 @@ class _Gates:
         """Return for each class the signal that the rules say it."""
         if not isinstance(body, DecisionList):
             return self.decide(body.terms, body.constants, output)
-        n = max(2, output.n_scores)
+        n = len(output.labels) if isinstance(output, Classes) else output.n_scores
         out: list[list[int]] = [[] for _ in range(n)]
         open_ = self.yes
         for branch in body.branches:

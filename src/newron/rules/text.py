@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from newron.formatting import format_class, format_fraction, format_label, quote
 from newron.model.output import Classes, Output
 from newron.rules.axis import Axis
 from newron.rules.body import Body, Branch, Points
 from newron.rules.node import Const, Count, Literal, Node, list_literals
+from newron.rules.points import lower_constants
 
 __all__ = ["Writer", "name_groups"]
 
@@ -148,11 +150,11 @@ class Writer:
         return [f"If {block[0]}", *block[1:], _join_note(end, note)]
 
     def _write_points(self, body: Points, output: Output, notes: Sequence[str] | None) -> list[str]:
-        binary = isinstance(output, Classes) and output.n_scores == 1
+        single = isinstance(output, Classes) and output.n_scores == 1
         terms = body.terms
         told = notes if notes is not None else [""] * len(terms)
         rows = [[format_fraction(w, signed=True) for w in term.weights] for term in terms]
-        start = [] if binary else [[format_fraction(c) for c in body.constants]]
+        start = [] if single else [[format_fraction(c) for c in body.constants]]
         widths = [max(map(len, column)) for column in zip(*rows, *start, strict=True)]
 
         def line_up(row: Sequence[str]) -> str:
@@ -205,6 +207,9 @@ def write_head(output: Output) -> str:
     """Write what points are for."""
     if not isinstance(output, Classes):
         return "Add up for " + ", ".join(quote(name, value=True) for name in output.score_names)
+    if output.is_ordered:
+        lowest, highest = format_label(output.labels[0]), format_label(output.labels[-1])
+        return f"Points from {lowest} to {highest}"
     shown = output.labels[1:] if output.n_scores == 1 else output.labels
     return "Points for " + ", ".join(format_label(label) for label in shown)
 
@@ -215,8 +220,20 @@ def write_decision(output: Output, body: Points) -> list[str]:
         return []
     if output.n_scores > 1:
         return [HIGHEST]
-    threshold = format_fraction(-body.constants[0])
-    return [
-        f"Sum ≥ {threshold}: {write_outcome(output, 1)}",
-        f"Otherwise: {write_outcome(output, 0)}",
-    ]
+    told = list_bands(body)
+    lines = [f"Sum ≥ {format_fraction(t)}: {write_outcome(output, k)}" for k, t in told]
+    return [*lines, f"Otherwise: {write_outcome(output, 0)}"]
+
+
+def list_bands(body: Points) -> list[tuple[int, Fraction]]:
+    """Return the classes above the first and from which sum on they follow, the highest first.
+
+    Of ordered classes those are left out that no sum leads to.
+    """
+    bands: list[tuple[int, Fraction]] = []
+    constants = lower_constants(body.terms, body.constants)
+    for k in range(len(constants), 0, -1):
+        threshold = -constants[k - 1]
+        if not bands or threshold < bands[-1][1]:
+            bands.append((k, threshold))
+    return bands

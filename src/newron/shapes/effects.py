@@ -231,7 +231,7 @@ def read_effects(model: Model) -> Effects:
 
 def _list_labels(output: Output) -> tuple[Label, ...]:
     """Return what the scores are of."""
-    return output.labels[-output.n_scores :] if isinstance(output, Classes) else output.score_names
+    return output.scored if isinstance(output, Classes) else output.score_names
 
 
 class _EffectReader:

@@ -13,7 +13,7 @@ from typing import Any
 
 from newron.drawing.markup import write_plain
 from newron.errors import ModelError
-from newron.formatting import format_rounded
+from newron.formatting import format_number, format_rounded
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.description import VERBS
 from newron.model.model import Model
@@ -207,6 +207,10 @@ def _make_rule(shape: Shape) -> FuzzyRule:
 def _describe_decision(output: Output) -> str:
     if not isinstance(output, Classes):
         return "The outputs are the amounts."
+    if output.is_ordered:
+        bands = reversed(list(zip(output.labels[1:], output.bands, strict=True)))
+        told = [f"Score ≥ {format_number(limit)}: {label}." for label, limit in bands]
+        return " ".join([*told, f"Otherwise: {output.labels[0]}."])
     if output.n_scores == 1:
         return f"Score ≥ 0: {output.labels[1]}. Otherwise: {output.labels[0]}."
     return "The highest score decides."

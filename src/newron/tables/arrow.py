@@ -13,6 +13,7 @@ from newron.errors import InputError
 from newron.tables.blocks import read_dictionary
 from newron.tables.cells import Cells
 from newron.tables.encoding import Encoder
+from newron.tables.field import Label
 from newron.tables.source import Batch, Source, check_names
 from newron.tables.written import count_years
 
@@ -77,6 +78,17 @@ class ArrowSource(Source):
             raise InputError(
                 f"{self.path}: expected {self.form}, got a damaged file ({reason})"
             ) from None
+
+    def find_order(self, name: str) -> tuple[Label, ...] | None:
+        """Return the categories of an ordered dictionary, such as pandas writes."""
+        kind = self._schema.field(name).type
+        if not (self._pa.types.is_dictionary(kind) and kind.ordered):
+            return None
+        with self._open([name]) as (_, batches):
+            for batch in batches():
+                column = batch.column(batch.schema.get_field_index(name))
+                return tuple(column.dictionary.to_pylist())
+        return None
 
     def read_cells(self, array: Any, name: str) -> Cells:
         """Turn a column of a batch into numbers, or into texts and None."""

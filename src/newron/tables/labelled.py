@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -81,6 +81,7 @@ def read_labelled(
     missing: Iterable[str] = (),
     task: str | None = None,
     positive: str | None = None,
+    order: Sequence[str] | None = None,
     header: bool = True,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> LabelledTable:
@@ -96,6 +97,9 @@ def read_labelled(
         As those of :func:`newron.tables.read`.
     task : {"classes", "regression"}, optional
         By default what the target looks like: text and few whole numbers are classes.
+    order : sequence of str, optional
+        All classes from the lowest to the highest; by default the order that a file says, such
+        as that of an ordered categorical of pandas in Parquet.
     positive : str, optional
         Which of two classes comes second: rules, points and probabilities are for it. By default
         the second in order, but not a word for no: of ja and nein it is ja.
@@ -120,7 +124,7 @@ def read_labelled(
     """
     labelled = open_labelled(
         path, target, drop=drop, categories=categories, missing=missing, task=task,
-        positive=positive, header=header, on_progress=on_progress,
+        positive=positive, order=order, header=header, on_progress=on_progress,
     )  # fmt: skip
     source = labelled.source
     return labelled.read(lambda: on_progress(source.total + source.done, 2 * source.total))
@@ -135,6 +139,7 @@ def open_labelled(
     missing: Iterable[str] = (),
     task: str | None = None,
     positive: str | None = None,
+    order: Sequence[str] | None = None,
     header: bool = True,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> LabelledSource:
@@ -147,7 +152,7 @@ def open_labelled(
         task=task,
         on_progress=lambda: on_progress(source.done, 2 * source.total),
     )
-    return labelled.order(positive)
+    return labelled.order(positive, order)
 
 
 @dataclass(frozen=True)
@@ -172,6 +177,8 @@ class LabelledSource:
         Columns that are no inputs, and why.
     held_out : array, optional
         Rows not to read, by their number among those with a target and a weight, in order.
+    ordered : bool
+        Whether the order of the classes is one of rank.
     """
 
     source: Source
@@ -182,6 +189,7 @@ class LabelledSource:
     surveys: Mapping[str, ColumnSurvey]
     left_out: Mapping[str, str]
     held_out: NDArray[np.intp] | None = None
+    ordered: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -200,7 +208,7 @@ class LabelledSource:
             return self.n_rows - (0 if self.held_out is None else len(self.held_out))
         return sum(len(y) for _, y, _ in self.read_blocks(_BLOCK))
 
-    def order(self, positive: str | None) -> LabelledSource:
+    def order(self, positive: str | None, given: Sequence[Label] | None = None) -> LabelledSource:
         """Return the table with its classes in the order in which results are told."""
         labels = self.target.categories
         if labels is None:
@@ -209,6 +217,11 @@ class LabelledSource:
                     f"positive: expected a target of classes, got {self._where} of numbers"
                 )
             return self
+        if given is None:
+            given = self.source.find_order(self.target.name)
+        if given is not None and len(labels) > 2:
+            ranked = _rank_classes(labels, given, self._where)
+            return replace(self, target=Field(self.target.name, ranked), ordered=True)
         return replace(
             self, target=Field(self.target.name, _order_classes(labels, positive, self._where))
         )
@@ -278,7 +291,8 @@ class LabelledSource:
             blocks.append((block[0][at], block[1][at], None if block[2] is None else block[2][at]))
         n, labels = len(self.fields), self.target.categories
         values = np.concatenate([np.empty(0), *(y for _, y, _ in blocks)])
-        y = Target(self.target.name, labels, values if labels is None else values.astype(np.intp))
+        codes = values if labels is None else values.astype(np.intp)
+        y = Target(self.target.name, labels, codes, self.ordered)
         _check_target(self.source, y)
         X = EncodedTable(self.fields, np.concatenate([np.empty((0, n)), *(X for X, *_ in blocks)]))
         weights = [weight for *_, weight in blocks if weight is not None]
@@ -412,6 +426,20 @@ def _order_classes(
             f"positive: expected one of two classes, got {positive!r}; there are {shown}"
         )
     return tuple(sorted(labels, key=lambda label: str(label) == positive))
+
+
+def _rank_classes(
+    labels: tuple[Label, ...], order: Sequence[Label], where: str
+) -> tuple[Label, ...]:
+    """Return classes from the lowest to the highest."""
+    place = {str(label): k for k, label in enumerate(order)}
+    unknown = [str(label) for label in labels if str(label) not in place]
+    if unknown:
+        raise InputError(
+            f"{where}: expected an order of all classes, got none of {unknown[0]!r}; name all of "
+            + ", ".join(map(str, labels))
+        )
+    return tuple(sorted(labels, key=lambda label: place[str(label)]))
 
 
 def _check_target(source: Source, y: Target) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from newron.errors import InputError
 from newron.tables.cells import MISSING_WORDS, CellFormat, Cells
 from newron.tables.encoding import Encoder
-from newron.tables.field import Field
+from newron.tables.field import Field, Label
 from newron.tables.table import EncodedTable
 
 __all__ = ["BATCH_ROWS", "Batch", "Source", "check_names"]
@@ -77,6 +77,11 @@ class Source(ABC):
     def n_bytes(self) -> int:
         """How large the file is."""
         return self.path.stat().st_size
+
+    def find_order(self, name: str) -> tuple[Label, ...] | None:
+        """Return the categories of a column in their order, where the file says that it has one."""
+        del name
+        return None
 
     def list_notes(self) -> list[str]:
         """Return what else should be known of the file, once it was read."""

@@ -177,6 +177,8 @@ class Target:
         The classes in order; None for regression.
     values : array of shape (rows,)
         The index of each row's class, or its number.
+    ordered : bool, default False
+        Whether the order of the classes is one of rank, from the lowest to the highest.
 
     Examples
     --------
@@ -188,6 +190,7 @@ class Target:
     name: str
     labels: tuple[Label, ...] | None
     values: NDArray[Any] = field(repr=False)
+    ordered: bool = False
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -195,7 +198,7 @@ class Target:
 
     def __getitem__(self, index: Any) -> Target:
         """Return the target of some rows: a slice, an array of indices or a mask."""
-        return Target(self.name, self.labels, self.values[index])
+        return Target(self.name, self.labels, self.values[index], self.ordered)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the class or the number of each row."""

@@ -395,5 +395,7 @@ class _View:
             # Each target by its own spread: none may drown in the units of another.
             return _Observation(scores / problem.scale.scale, loss)
         best = scores == scores.max(axis=1, keepdims=True)
-        tied = scores == 0.0 if scores.shape[1] == 1 else best.sum(axis=1) > 1
+        tied = best.sum(axis=1) > 1
+        if scores.shape[1] == 1:
+            tied = np.isin(scores, output.thresholds)
         return _Observation(output.choose(scores), loss, bool(tied.any()))
