@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from newron.command.fit_pipeline import NETWORK, FitResult
-from newron.evaluation import Comparison, compare_classifiers, compare_errors
-from newron.formatting import format_fixed, format_rounded
+from newron.evaluation import (
+    ClassificationQuality,
+    Comparison,
+    compare_classifiers,
+    compare_errors,
+)
+from newron.formatting import (
+    format_class,
+    format_count,
+    format_fixed,
+    format_integer,
+    format_rounded,
+)
 from newron.model import get_processing
 
-__all__ = ["describe_better"]
+__all__ = ["describe_better", "list_fit_notes"]
+
+_MISSED = 0.15  # of a class: from here on it is worth a note
+
+
+def list_fit_notes(result: FitResult) -> list[str]:
+    """Return what a fit found worth a note, for the terminal and the report."""
+    return [note for note in (describe_better(result), _describe_missed(result)) if note]
 
 
 def describe_better(result: FitResult) -> str:
@@ -51,3 +69,22 @@ def _advise(result: FitResult, name: str) -> str:
     if options.processing != "linear":
         return "Try --processing linear, a regression that can be read, or take the baseline"
     return "Try --processing smooth, or take the baseline"
+
+
+def _describe_missed(result: FitResult) -> str:
+    """Describe how many rows of the rarer of two classes are missed, if these are many."""
+    evaluation = result.evaluation
+    if evaluation is None or evaluation.labels is None or len(evaluation.labels) != 2:
+        return ""
+    quality = evaluation.qualities[NETWORK]
+    assert isinstance(quality, ClassificationQuality)  # noqa: S101 - there are labels
+    sizes = [sum(row) for row in quality.confusion]
+    rare = sizes.index(min(sizes))
+    missed = sizes[rare] - quality.confusion[rare][rare]
+    if missed < _MISSED * max(sizes[rare], 1) or result.options.class_weight is not None:
+        return ""
+    rows, name = format_count(sizes[rare], "row"), format_class(evaluation.labels[rare])
+    return (
+        f"{format_integer(missed)} of {rows} of {name} are missed. To find more of them, at the "
+        "price of more false alarms: --class-weight balanced"
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from newron._version import __version__
-from newron.command.advice import describe_better
+from newron.command.advice import describe_better, list_fit_notes
 from newron.command.fit_pipeline import NETWORK, FitResult
 from newron.command.outputs import Outputs
 from newron.command.printing import draw_chart, find_card, print_model, print_proof
@@ -30,7 +30,6 @@ from newron.tables import Field, Label, LabelledTable, Target
 __all__ = ["print_files", "print_result", "print_table"]
 
 _MAX_NAMED = 6
-_MISSED = 0.15  # of a class: from here on it is worth a note
 
 
 # ---- the table ----
@@ -202,27 +201,8 @@ def _print_notes(console: Console, result: FitResult) -> None:
         print_proof(console, proof, f"{what} equals", agreement)
     if result.unused:
         console.print_record("not used", list_some(result.unused, _MAX_NAMED))
-    for note in filter(None, (describe_better(result), _describe_missed(result))):
+    for note in list_fit_notes(result):
         console.print_record("note", note)
-
-
-def _describe_missed(result: FitResult) -> str:
-    """Describe how many rows of the rarer of two classes are missed, if these are many."""
-    evaluation = result.evaluation
-    if evaluation is None or evaluation.labels is None or len(evaluation.labels) != 2:
-        return ""
-    quality = evaluation.qualities[NETWORK]
-    assert isinstance(quality, ClassificationQuality)  # noqa: S101 - there are labels
-    sizes = [sum(row) for row in quality.confusion]
-    rare = sizes.index(min(sizes))
-    missed = sizes[rare] - quality.confusion[rare][rare]
-    if missed < _MISSED * max(sizes[rare], 1) or result.options.class_weight is not None:
-        return ""
-    return (
-        f"{format_integer(missed)} of {_count_rows(sizes[rare])} of "
-        f"{_name_class(evaluation.labels[rare])} are missed. To find more of them, at the price of "
-        "more false alarms: --class-weight balanced"
-    )
 
 
 def print_files(console: Console, outputs: Outputs, written: Mapping[str, str]) -> None:

@@ -314,6 +314,8 @@ class FitResult:
 
     def write_report(self, path: Path, command: str) -> None:
         """Write the report: of the test rows, or of all rows where there are none."""
+        from newron.command.advice import list_fit_notes  # which reads results
+
         index = keep_known(self.table.y, self.model, self._test_rows)[:_MAX_REPORTED]
         options = asdict(self.options)
         report.write(
@@ -331,6 +333,7 @@ class FitResult:
                 versions={"newron": __version__, "Python": platform.python_version()},
                 n_rows=self.n_trained,
                 command=command,
+                notes=tuple(list_fit_notes(self)),
             ),
             rules=self.rules,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from newron.formatting import clean
@@ -104,8 +105,16 @@ def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
         left += 1
     while left and unicodedata.combining(text[left]):
         left -= 1  # never a letter without its accents
-    kept = text[:left].rstrip(" ,.·")
+    kept = _drop_part_of_number(text, left).rstrip(" ,.·")
     return f"{kept}{_PDI if kept.count(_FSI) > kept.count(_PDI) else ''}…"
+
+
+def _drop_part_of_number(text: str, left: int) -> str:
+    """Return the beginning of a text that does not end within a number, where anything is left."""
+    kept = text[:left]
+    if re.match(r"\.?\d", text[left:]) and re.search(r"\d$", kept):
+        return re.sub(r"[+−-]?[\d.]+$", "", kept).rstrip() or kept
+    return kept
 
 
 def split(text: str, room: float, size: float, *, limit: int = 2) -> list[str]:

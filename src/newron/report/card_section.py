@@ -37,6 +37,7 @@ def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Network", _describe_network(facts)
     yield "Measured on new rows", _describe_measured(facts)
     yield "Intervals of predictions", _describe_intervals(facts)
+    yield "Notes", Markup(" ").join(bdi(f"{_end_sentence(note)}") for note in origin.notes)
     yield "Trained on", "" if origin.n_rows is None else count(origin.n_rows, "row")
     yield "Fingerprint of the training rows (SHA-256)", _write_code(origin.fingerprint)
     yield "Recipe", _describe_recipe(origin.recipe, origin.settings)
@@ -49,6 +50,10 @@ def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "Ties", _describe_ties(facts)
     yield "Limits", _describe_limits(facts)
     yield "Report written by", f"newron {__version__}, model file format {VERSION}"
+
+
+def _end_sentence(note: str) -> str:
+    return f"{note[0].upper()}{note[1:]}{'' if note.endswith('.') else '.'}"
 
 
 def _describe_measured(facts: Facts) -> Markup:

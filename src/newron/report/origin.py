@@ -29,6 +29,8 @@ class Origin:
         A hash of these rows, the names of the columns and the targets.
     command : str
         The command that trained it.
+    notes : tuple of str
+        What the training found worth a note.
 
     Examples
     --------
@@ -43,3 +45,4 @@ class Origin:
     n_rows: int | None = None
     fingerprint: str = ""
     command: str = ""
+    notes: tuple[str, ...] = ()
