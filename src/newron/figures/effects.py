@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from newron.drawing.palette import LIGHT
 from newron.errors import InputError
 from newron.figures.charts import escape_text, find_model, name_axis, prepare_axes
 from newron.formatting import format_rounded
 from newron.model.output import Label
+from newron.shapes.bands import measure_bands
 from newron.shapes.effect import Effect, Scale
-from newron.shapes.effects import read_effects
+from newron.shapes.effects import Effects, read_effects
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +31,8 @@ def plot_effects(
     *,
     columns: Sequence[str] | None = None,
     output: Label | None = None,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     ax: Any = None,
 ) -> NDArray[Any]:
     """Plot what each column and each pair of columns adds to a score.
@@ -42,6 +45,9 @@ def plot_effects(
         more than two columns add together has no picture.
     output : label, optional
         Of several classes or targets, the one whose score it is; the first by default.
+    X, y : table and array, optional
+        Rows and their classes or targets, for bands: two standard deviations on either side, see
+        :func:`newron.shapes.measure_bands`.
     ax : Axes or array of Axes, optional
         Where to plot: one axes for each effect. By default a new figure.
 
@@ -61,7 +67,9 @@ def plot_effects(
     >>> [ax.get_xlabel() for ax in plot_effects(model)]
     ['temperature (°C)']
     """
-    effects = _choose_effects(model, columns, output)
+    network = find_model(model)
+    found = read_effects(network) if X is None or y is None else measure_bands(network, X, y)
+    effects = _choose_effects(found, columns, output)
     axes = prepare_axes(ax, len(effects))
     for one, effect in zip(axes, effects, strict=True):
         draw = _draw_surface if effect.kind == "surface" else _draw_curve
@@ -70,9 +78,8 @@ def plot_effects(
 
 
 def _choose_effects(
-    model: Any, columns: Sequence[str] | None, output: Label | None
+    effects: Effects, columns: Sequence[str] | None, output: Label | None
 ) -> tuple[Effect, ...]:
-    effects = read_effects(find_model(model))
     chosen = effects.labels[0] if output is None else output
     if chosen not in effects.labels:
         raise InputError(f"output: expected one of {list(effects.labels)}, got {output!r}")
@@ -95,7 +102,9 @@ def _draw_curve(ax: Axes, effect: Effect) -> None:
     )
     if scale.column.categories is not None or scale.column.values:
         places = np.arange(float(n)) if scale.column.categories is not None else x
-        ax.bar(places, y, 0.6 * float(np.diff(places).min(initial=1.0)), color=LIGHT["blue"])
+        width = 0.6 * float(np.diff(places).min(initial=1.0))
+        spread = None if effect.deviation is None else 2.0 * effect.deviation[:n]
+        ax.bar(places, y, width, color=LIGHT["blue"], yerr=spread, ecolor=LIGHT["muted"])
         _name_ticks(ax.set_xticks, scale)
     else:
         ax.plot(x, y, color=LIGHT["blue"])

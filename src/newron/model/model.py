@@ -297,6 +297,37 @@ class Model(Readable, Calibrated):
         parts = self.schema, self.layers, self.output
         return Model(*parts, measured, self.conformal, self.means)
 
+    def weights(self, layer: int = -1) -> Floats:
+        """Return the weights of a layer as a dense table: what each signal adds to each neuron.
+
+        Parameters
+        ----------
+        layer : int, default -1
+            The index of the layer; the last one by default.
+
+        Returns
+        -------
+        array of shape (n_neurons, n_signals)
+            Signals are the columns, then the neurons of the layers before. Of several functions of
+            one signal the weights are added; 0 where a neuron does not read a signal.
+
+        Examples
+        --------
+        >>> from newron.model import Classes, Column, Layer, Model, Schema
+        >>> card = Layer("heaviside", "sum", "identity", 1, [0, 0], [0, 2], [[1.0], [1.0]],
+        ...              [[5.0], [3.0]], alpha=[2.0, -1.0])
+        >>> columns = tuple(Column(name, 0.0, 9.0) for name in "abc")
+        >>> Model(Schema(columns), [card], Classes(("no", "yes"))).weights().tolist()
+        [[2.0, 0.0, -1.0]]
+        """
+        own = self.layers[layer]
+        before = self.layers[: range(len(self.layers))[layer]]
+        n_signals = len(self.schema) + sum(one.n_neurons for one in before)
+        table = np.zeros((own.n_neurons, n_signals))
+        alpha = np.ones(len(own.source)) if own.alpha is None else own.alpha
+        np.add.at(table, (own.target, own.source), alpha)
+        return table
+
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data: the content of its file.
 

@@ -129,8 +129,16 @@ class Readable:
     @overload
     def shapes(self, *, by: Literal["function"] = ...) -> Shapes: ...
     @overload
-    def shapes(self, *, by: Literal["column"]) -> Effects: ...
-    def shapes(self, *, by: Literal["function", "column"] = "function") -> Shapes | Effects:
+    def shapes(
+        self, *, by: Literal["column"], X: ArrayLike | None = ..., y: ArrayLike | None = ...
+    ) -> Effects: ...
+    def shapes(
+        self,
+        *,
+        by: Literal["function", "column"] = "function",
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+    ) -> Shapes | Effects:
         """Describe what every function, or every column, does over its observed range.
 
         Parameters
@@ -138,6 +146,9 @@ class Readable:
         by : {"function", "column"}
             Every function by itself, neuron by neuron; or one curve for each column and one
             surface for each pair of columns, with what they add to the score.
+        X, y : table and array, optional
+            Rows and their classes or targets, for bands of the curves of columns: see
+            :func:`newron.shapes.measure_bands`.
 
         Returns
         -------
@@ -149,6 +160,10 @@ class Readable:
             return read_shapes(self._get_model())
         if by != "column":
             raise InputError(f"by: expected 'function' or 'column', got {by!r}")
+        if X is not None and y is not None:
+            from newron.shapes.bands import measure_bands
+
+            return measure_bands(self._get_model(), X, y)
         from newron.shapes.effects import read_effects
 
         return read_effects(self._get_model())

@@ -71,6 +71,11 @@ class Terms:
             return np.zeros(shape)
         return self.network.score_rows(rows).reshape(shape) - self.means + 0.0  # no -0.0
 
+    def take(self, terms: tuple[Term, ...]) -> Terms:
+        """Return other terms of the same model, without means."""
+        means = np.zeros((len(terms), self.model.output.n_scores))
+        return Terms(self.model, terms, self.intercept, means, _make_network(self.model, terms))
+
     def trace(self, term: Term, values: Floats) -> Floats:
         """Return what a term adds where its columns have some values.
 

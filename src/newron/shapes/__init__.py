@@ -1,5 +1,6 @@
 """What each function of a network does over the observed range, as facts and in words."""
 
+from newron.shapes.bands import measure_bands
 from newron.shapes.effect import Effect
 from newron.shapes.effects import Effects, read_effects
 from newron.shapes.fuzzy import FuzzyRules, read_fuzzy_rules
@@ -11,6 +12,7 @@ __all__ = [
     "FuzzyRules",
     "Shape",
     "Shapes",
+    "measure_bands",
     "read_effects",
     "read_fuzzy_rules",
     "read_shapes",

@@ -27,7 +27,7 @@ from newron.tables.frames import make_pandas
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Effects", "read_effects"]
+__all__ = ["Effects", "list_scores", "read_effects"]
 
 _GRID = 41  # positions of each axis of a surface
 
@@ -180,7 +180,8 @@ def _list_records(effect: Effect) -> Iterator[tuple[Any, ...]]:
     if effect.kind == "surface":
         first, second = (scale.labels for scale in effect.scales)
         for (i, j), value in np.ndenumerate(effect.values):
-            yield *head, first[i], second[j], float(value), None
+            error = None if effect.deviation is None else float(effect.deviation[i, j])
+            yield *head, first[i], second[j], float(value), error
         return
     n = len(effect.values)
     spread = [None] * n if effect.deviation is None else effect.deviation.tolist()
@@ -222,14 +223,14 @@ def read_effects(model: Model) -> Effects:
         for k in range(model.output.n_scores)
         if (effect := reader.read(term, k)) is not None
     ]
-    labels = _list_labels(model.output)
+    labels = list_scores(model.output)
     names = name_neurons(model, len(model.layers))
     intercepts = reader.terms.intercept.tolist()
     found.sort(key=lambda effect: -effect.size)
     return Effects(found, list(zip(labels, names, intercepts, strict=True)))
 
 
-def _list_labels(output: Output) -> tuple[Label, ...]:
+def list_scores(output: Output) -> tuple[Label, ...]:
     """Return what the scores are of."""
     return output.scored if isinstance(output, Classes) else output.score_names
 
@@ -254,7 +255,7 @@ class _EffectReader:
 
     def _name(self, term: Term, k: int) -> dict[str, Any]:
         names = tuple(self.model.schema.names[i] for i in term.columns)
-        return {"columns": names, "output": _list_labels(self.model.output)[k]}
+        return {"columns": names, "output": list_scores(self.model.output)[k]}
 
     def _trace(self, term: Term, k: int, values: Floats) -> Floats:
         return self.terms.trace(term, values.reshape(len(values), -1))[:, k]
