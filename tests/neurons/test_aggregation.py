@@ -347,7 +347,7 @@ class TestReaders:
         parts = [part.contribution for part in stage.parts]
         assert stage.total == pytest.approx(np.log(np.exp(parts).sum()))
         model.report(tmp_path / "page.html", X, y)
-        assert "takes soft_max of" in (tmp_path / "page.html").read_text()
+        assert ">soft_max<" in (tmp_path / "page.html").read_text()
 
 
 ROWS = [[0.3, -1.5], [2.0, 0.01], [-0.7, 40.0]]
