@@ -12,6 +12,7 @@ from newron.rules import Proof, extract, prove
 from newron.rules.circuit import measure_rounding
 from newron.rules.ruleset import RuleSet
 
+from .mutations import mutate
 from .networks import Wishes, make_layer, make_model, make_rows, make_score, make_table
 
 ROUNDED = Wishes(rounded=True)
@@ -108,6 +109,17 @@ def test_a_change_smaller_than_the_network_s_rounding_is_refuted_in_exact_arithm
     assert found.equal is False
     assert found.predicted[0] != found.predicted[1]
     assert abs(found.predicted[0] - found.predicted[1]) < measure_rounding(model.layers[-1])
+
+
+def test_rounding_excuses_no_text_whose_exact_sums_are_others():
+    """The sums differ where float64 makes them alike, and are alike where it makes them differ."""
+    model = make_model(542, Wishes(outputs=("amounts",), rounded=True))
+    text = extract(model, seconds=1.0).to_text(notes=False)
+    changed = mutate(text, model, 542)["drop"]
+    assert prove(text, model)
+    found = prove(changed, model)
+    assert found.equal is False
+    assert found.predicted[0].tolist() != found.predicted[1].tolist()
 
 
 def test_the_rules_of_a_network_that_rounds_take_no_more_than_their_seconds(monkeypatch):

@@ -48,6 +48,7 @@ TARGET = ("target",)
 FORMAT, VERSION = "newron certificate", 1
 MAX_WORK = 20_000_000
 _MAX_JOINT = 50_000  # combinations of cells whose sums are compared one by one
+_MAX_COMPARED = 50  # classes whose sums are compared two by two
 _MAX_STATES = 500_000  # that are kept at once: some 200 MB
 _MAX_WHOLE = 2**50
 
@@ -647,6 +648,9 @@ class _Comparison:
             second = sides.watch_sum(sums[0], sign=True)
             return lambda *at: int(second(*at) >= 0)
         n = len(sums)
+        if n > _MAX_COMPARED:  # each sum by itself: pairs of a thousand are half a million
+            each = [sides.watch_sum(part, sign=False) for part in sums]
+            return lambda *at: self.network.decide([total(*at) for total in each])
         ahead = {
             (i, k): sides.watch_sum(sums[i].minus(sums[k]), sign=True)
             for i, k in combinations(range(n), 2)

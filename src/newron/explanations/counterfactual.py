@@ -299,7 +299,7 @@ def search_changes(
         tuple({change.steps: change for change in changes}.values()),  # refined, two may meet
         objective=objective.text,
         exact=space.exact,
-        complete=search.complete,
+        complete=search.complete and objective.complete,
         max_changes=max_changes,
         fixed=tuple(model.schema.names[i] for i in sorted(held)),
         n_evaluated=search.n_evaluated,

@@ -15,7 +15,9 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Label, Targets
 
-__all__ = ["Demands", "SearchObjective", "make_objective", "predict_one"]
+__all__ = ["MAX_AIMS", "Demands", "SearchObjective", "make_objective", "predict_one"]
+
+MAX_AIMS = 50  # classes that a change may lead to, those of the highest scores where there are more
 
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
@@ -40,6 +42,13 @@ class SearchObjective:
     low: float = -math.inf
     high: float = math.inf
 
+    @property
+    def complete(self) -> bool:
+        """Whether every class that the objective allows is sought."""
+        output = self.model.output
+        many = isinstance(output, Classes) and len(output.labels) - 1 > MAX_AIMS
+        return not many or len(self.classes) == 1
+
     def is_reached(self, scores: Floats) -> Bools:
         """Return for which rows of scores it is reached."""
         output = self.model.output
@@ -59,7 +68,7 @@ def make_objective(model: Model, scores: Floats, target: Any) -> SearchObjective
     """Return the objective that a target means for a row with these scores."""
     output = model.output
     if isinstance(output, Classes):
-        objective = _aim_at_class(model, output, int(output.choose(scores)[0]), target)
+        objective = _aim_at_class(model, output, scores[0], target)
     else:
         objective = _aim_at_number(model, output, target)
     if objective.is_reached(scores)[0]:
@@ -68,8 +77,11 @@ def make_objective(model: Model, scores: Floats, target: Any) -> SearchObjective
     return objective
 
 
-def _aim_at_class(model: Model, output: Classes, now: int, target: Any) -> SearchObjective:
+def _aim_at_class(model: Model, output: Classes, scores: Floats, target: Any) -> SearchObjective:
+    now = int(output.choose(scores[None])[0])
     chosen = [k for k in range(len(output.labels)) if k != now]
+    if len(chosen) > MAX_AIMS:
+        chosen = sorted(sorted(chosen, key=lambda k: -float(scores[k]))[:MAX_AIMS])
     if target is not None:
         if target not in output.labels:
             known = ", ".join(map(repr, output.labels))

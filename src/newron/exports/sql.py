@@ -41,6 +41,7 @@ from newron.expressions.tree import (
     OneOf,
     Parameter,
     Some,
+    Step,
     list_parts,
     maximum,
 )
@@ -121,8 +122,8 @@ class _Writer:
         program = self._program
         blocks, lowering = lower_program(program, self._names, self._dialect, exact=exact)
         lowering.exact = False  # the scores decide: probabilities may be rounded
-        for step in program.shares:
-            blocks += lowering.lower_block(f"shares_{step.key.number + 1}", (step,))
+        for first, steps in _group_shares(program.shares):
+            blocks += lowering.lower_block(f"shares_{first + 1}", steps)
         ready = [
             (block.name, [self._select(line.name, line.expression) for line in block.lines])
             for block in blocks
@@ -345,3 +346,10 @@ def _choose(names: Sequence[str]) -> Choice:
     top = maximum(*points)
     branches = [(Compare(">=", one, top), Number(float(j))) for j, one in enumerate(points[:-1])]
     return Choice(tuple(branches), Number(len(points) - 1.0))
+
+
+def _group_shares(shares: Sequence[Step]) -> list[tuple[int, tuple[Step, ...]]]:
+    """Return what can be computed side by side: the highest score, the powers, their sum."""
+    top, powers, total = shares[:1], shares[1:-1], shares[1:][-1:]
+    groups = [tuple(group) for group in (top, powers, total) if group]
+    return [(group[0].key.number, group) for group in groups]

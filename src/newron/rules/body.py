@@ -83,17 +83,29 @@ def sum_points(
     terms: Sequence[Term], constants: Sequence[Fraction], rows: Rows
 ) -> tuple[NDArray[Any], int]:
     """Return the sums for rows as whole numbers, and what to divide them by."""
-    shared = find_denominator([*constants, *(w for term in terms for w in term.weights)])
-    largest = sum(
-        abs(int(w * shared)) for w in [*constants, *(w for term in terms for w in term.weights)]
-    )
+    starts, rows_of, shared = scale_weights(terms, constants)
+    largest = sum(map(abs, starts)) + sum(abs(w) for row in rows_of for _, w in row)
     kind: Any = np.int64 if largest < _LARGEST else object
     total = np.empty((len(rows), len(constants)), kind)
-    total[:] = [int(c * shared) for c in constants]
-    for term in terms:
-        holds = rows.holds(term.node)
-        total[holds] += np.array([int(w * shared) for w in term.weights], kind)
+    total[:] = starts
+    for term, row in zip(terms, rows_of, strict=True):
+        holds = np.flatnonzero(rows.holds(term.node))
+        for j, weight in row:
+            total[holds, j] += weight
     return total, shared
+
+
+def scale_weights(
+    terms: Sequence[Term], constants: Sequence[Fraction]
+) -> tuple[list[int], list[list[tuple[int, int]]], int]:
+    """Return constants and weights as whole numbers, and what to divide them by.
+
+    Of each term the sums that it adds to: of a thousand classes it mostly is one.
+    """
+    kept = [[(j, w) for j, w in enumerate(term.weights) if w] for term in terms]
+    shared = find_denominator([*constants, *(w for row in kept for _, w in row)])
+    rows = [[(j, int(w * shared)) for j, w in row] for row in kept]
+    return [int(c * shared) for c in constants], rows, shared
 
 
 def find_denominator(numbers: Iterable[Fraction]) -> int:
@@ -105,6 +117,8 @@ def decide(output: Output, sums: NDArray[Any]) -> NDArray[np.intp]:
     """Return the class of each row of sums."""
     if output.n_scores == 1:  # of ordered classes as many limits are reached
         return np.asarray((sums >= 0).sum(axis=1), np.intp)
+    if sums.dtype != object:
+        return np.asarray(sums.argmax(axis=1), np.intp)
     best = np.zeros(len(sums), np.intp)
     highest = sums[:, 0].copy()
     for k in range(1, sums.shape[1]):  # argmax, also for whole numbers of any size

@@ -189,16 +189,15 @@ def read_axes(model: Model) -> tuple[Axis, ...]:
 def _place_missing(axis: Axis, column: int, model: Model) -> Axis:
     if axis.missing or axis.column.required:
         return axis
-    like = np.ones(axis.n_cells, bool)
+    like = axis.full
     for layer in model.layers:
         for e in np.flatnonzero(layer.source == column):
             held = read_mask(axis, layer, int(e))
-            missing = layer.gap_values[e] == 1.0
-            like &= np.array([bool(held >> c & 1) == missing for c in range(axis.n_cells)], bool)
-    cells = np.flatnonzero(like)
-    if not len(cells):
+            like &= held if layer.gap_values[e] == 1.0 else ~held
+    cells = [c for c in range(axis.n_cells) if like >> c & 1]
+    if not cells:
         return replace(axis, column=replace(axis.column, gaps=True))
-    return replace(axis, absent=axis.pick_value(int(cells[len(cells) // 2])))
+    return replace(axis, absent=axis.pick_value(cells[len(cells) // 2]))
 
 
 def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequence[_Neuron]) -> Node:

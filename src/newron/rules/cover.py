@@ -26,11 +26,13 @@ from newron.rules.table import Card, LevelTable
 __all__ = ["Candidate", "list_candidates", "list_counts"]
 
 _MAX_BOXES = 500_000
+_MAX_FAMILY = 50_000_000  # sets of levels × levels
 _MAX_PAIRS = 20_000_000  # boxes × entries of a cover
 _MAX_SUBSETS = 6  # levels of which all subsets are tried
 _MAX_ROWS = 3_000  # entries for which points are sought
 _LARGEST_POINT = 20
 _BOX_PRICE = 0.25
+_MAX_LISTED = 50  # classes for which the order of a list is sought
 _MAX_KEPT = 200  # boxes of a cover that is found greedily
 
 Family = NDArray[np.bool_]  # (sets, levels)
@@ -53,7 +55,9 @@ def list_candidates(
         yield from _list_points(table, algebra, budget.split(4))
         for outcome in (1, 0):
             yield from _cover_class(table, algebra, outcome, budget.split(3))
-    listed = _make_list(table, algebra, budget.split(2))
+    part = budget.split(2)
+    listed = _make_list(table, algebra, part) if n_classes <= _MAX_LISTED else None
+    listed = listed or _make_partition(table, algebra)
     if listed is not None:
         yield listed
 
@@ -65,6 +69,20 @@ def _make_families(table: LevelTable) -> list[Family]:
     return [
         _make_family(card, groups) for card, groups in zip(table.cards, table.merged, strict=True)
     ]
+
+
+def _count_sets(table: LevelTable) -> list[tuple[int, tuple[tuple[int, ...], ...]]]:
+    """Return how many sets each family would have, without making them, and its levels."""
+    out = []
+    for card, groups in zip(table.cards, table.merged, strict=True):
+        n = len(groups)
+        if not card.ordered or (card.listed and n <= _MAX_SUBSETS):
+            number = 2**n - 1 if n <= _MAX_SUBSETS else n * (n + 3) // 2 + 1
+        else:
+            loose = any(group == (card.missing_level,) for group in groups)
+            number = (n - loose) * (n - loose + 1) // 2 * (1 + loose) + loose
+        out.append((number, groups))
+    return out
 
 
 def _make_family(card: Card, groups: Sequence[tuple[int, ...]]) -> Family:
@@ -127,6 +145,8 @@ def _cover_class(
     table: LevelTable, algebra: Algebra, outcome: int, budget: Budget
 ) -> Iterator[Candidate]:
     """Return if/then rules that say one class; none where they would be too many."""
+    if max(n * len(groups) for n, groups in _count_sets(table)) > _MAX_FAMILY:
+        return
     inside = table.classes == outcome
     outside = (table.classes != outcome) & (table.classes >= 0)
     families = _make_families(table)
@@ -254,9 +274,9 @@ def _make_list(table: LevelTable, algebra: Algebra, budget: Budget) -> Candidate
 
     None if that takes too many boxes to be worth telling, or too long.
     """
-    families = _make_families(table)
-    if math.prod(map(len, families)) > _MAX_BOXES:
+    if math.prod(n for n, _ in _count_sets(table)) > _MAX_BOXES:
         return None
+    families = _make_families(table)
     price = _price_boxes(table, families)
     classes = table.classes.copy()
     branches: list[Branch] = []
@@ -278,6 +298,21 @@ def _make_list(table: LevelTable, algebra: Algebra, budget: Budget) -> Candidate
         chosen = [np.flatnonzero(family[k]) for family, k in zip(families, box, strict=True)]
         classes[np.ix_(*chosen)] = -1
     default = present[0] if present else 0
+    return Candidate(DecisionList(tuple(branches), default), "list", False)
+
+
+def _make_partition(table: LevelTable, algebra: Algebra) -> Candidate | None:
+    """Return a rule for each class, where one card alone decides and has many levels."""
+    live = [a for a, n in enumerate(table.classes.shape) if n > 1]
+    if len(live) != 1:
+        return None
+    classes = table.classes.ravel()
+    present, first = np.unique(classes[classes >= 0], return_index=True)
+    *told, default = present[np.argsort(first)].tolist()
+    branches = [
+        Branch(table.make_node(algebra, live[0], np.flatnonzero(classes == c).tolist()), c)
+        for c in told
+    ]
     return Candidate(DecisionList(tuple(branches), default), "list", False)
 
 

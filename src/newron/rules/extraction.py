@@ -173,7 +173,10 @@ def _list_shorter(
             return
         for candidate in list_candidates(small, algebra, n_classes, budget):
             body = drop_dead(algebra, candidate.body, model.output)
-            if isinstance(body, DecisionList) and measure_length(body) > _LONGEST:
+            # Of many classes even the shortest list has a rule for each.
+            if isinstance(body, DecisionList) and measure_length(body) > max(
+                _LONGEST, 2 * n_classes
+            ):
                 continue
             yield replace(candidate, body=body)
             counted = _make_count(body, algebra, n_classes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from newron.model.condition import find_runs
 from newron.rules.axis import Axis
@@ -40,19 +41,19 @@ class _Merger:
     def __init__(self, axes: Sequence[Axis], constants: Weights) -> None:
         self.axes, self.algebra = axes, Algebra(tuple(axes))
         self.constants = constants
-        self.columns: dict[int, list[Weights]] = {}
-        self.groups: dict[tuple[Node, ...], list[Weights]] = {}
+        self.columns: dict[int, list[list[Fraction]]] = {}
+        self.groups: dict[tuple[Node, ...], list[list[Fraction]]] = {}
 
     def merge(self, terms: Sequence[Term]) -> Points:
         for term in terms:
             self.add(term.node, term.weights)
         compound: dict[Node, Weights] = {}
         for children, levels in self.groups.items():
-            for node, weights in self._split_group(children, levels):
+            for node, weights in self._split_group(children, list(map(tuple, levels))):
                 compound[node] = _add(compound[node], weights) if node in compound else weights
         merged: list[Term] = []
         for column, levels in sorted(self.columns.items()):
-            base, found = _list_terms(self.axes[column], column, levels)
+            base, found = _list_terms(self.axes[column], column, list(map(tuple, levels)))
             self.constants = _add(self.constants, base)
             merged += found
         merged += [Term(node, weights) for node, weights in compound.items()]
@@ -68,7 +69,9 @@ class _Merger:
             self.constants = _add(self.constants, _times(weights, int(simple.value)))
         elif isinstance(simple, Literal):
             n_cells = self.axes[simple.column].n_cells
-            cells = self.columns.setdefault(simple.column, [_times(weights, 0)] * n_cells)
+            if simple.column not in self.columns:
+                self.columns[simple.column] = _make_levels(n_cells, len(weights))
+            cells = self.columns[simple.column]
             _add_where(cells, [bool(simple.mask >> c & 1) for c in range(n_cells)], weights)
 
     def _add_count(self, node: Count, weights: Weights) -> None:
@@ -91,8 +94,9 @@ class _Merger:
         opposite = tuple(map(self.algebra.negate, children))
         if children not in self.groups and opposite in self.groups:
             children, held = opposite, held[::-1]
-        levels = self.groups.setdefault(children, [_times(weights, 0)] * len(held))
-        _add_where(levels, held, weights)
+        if children not in self.groups:
+            self.groups[children] = _make_levels(len(held), len(weights))
+        _add_where(self.groups[children], held, weights)
 
     def _split_group(
         self, children: tuple[Node, ...], levels: Sequence[Weights]
@@ -142,10 +146,15 @@ def _share_group(
     return first.children, [held[number] for number in within]
 
 
-def _add_where(levels: list[Weights], held: Sequence[bool], weights: Weights) -> None:
-    for k, inside in enumerate(held):
-        if inside:
-            levels[k] = _add(levels[k], weights)
+def _make_levels(n: int, n_sums: int) -> list[list[Fraction]]:
+    return [[Fraction(0)] * n_sums for _ in range(n)]
+
+
+def _add_where(levels: list[list[Fraction]], held: Sequence[bool], weights: Weights) -> None:
+    some = [(j, weight) for j, weight in enumerate(weights) if weight]  # of many classes, few
+    for level, inside in zip(levels, held, strict=True):
+        for j, weight in some if inside else ():
+            level[j] += weight
 
 
 def _add(a: Weights, b: Weights) -> Weights:
@@ -259,13 +268,18 @@ def _split_steps(cells: Sequence[Weights]) -> tuple[Weights, list[Piece]]:
     jumps = {
         c: _add(cells[c], _times(cells[c - 1], -1)) for c in range(1, n) if cells[c] != cells[c - 1]
     }
+    places: dict[Weights, deque[int]] = {}
+    for c, weights in jumps.items():
+        places.setdefault(weights, deque()).append(c)
     pieces: list[Piece] = []
-    while jumps:
-        start = min(jumps)
-        weights = jumps.pop(start)
-        undone = [c for c in jumps if jumps[c] == _times(weights, -1)]
-        end = undone[0] if undone else n
-        jumps.pop(end, None)
+    ended: set[int] = set()
+    for start, weights in jumps.items():
+        if start in ended:
+            continue
+        places[weights].popleft()
+        undone = places.get(_times(weights, -1))
+        end = undone.popleft() if undone else n
+        ended.add(end)
         pieces.append(((1 << end) - (1 << start), weights))
     return cells[0], pieces
 
@@ -274,21 +288,21 @@ def _place_missing(pieces: list[Piece], weights_missing: Weights, axis: Axis) ->
     """Let missing values into conditions that add up to their weight; else they get their own."""
     if not any(weights_missing):
         return pieces
-    for chosen in _choose_few(len(pieces)):
-        total = _times(weights_missing, 0)
-        for p in chosen:
-            total = _add(total, pieces[p][1])
-        if total == weights_missing:
-            return [
-                (mask | axis.missing if p in chosen else mask, weights)
-                for p, (mask, weights) in enumerate(pieces)
-            ]
-    return [*pieces, (axis.missing, weights_missing)]
+    chosen = _choose_few([weights for _, weights in pieces], weights_missing)
+    if not chosen:
+        return [*pieces, (axis.missing, weights_missing)]
+    return [
+        (mask | axis.missing if p in chosen else mask, weights)
+        for p, (mask, weights) in enumerate(pieces)
+    ]
 
 
-def _choose_few(n: int) -> Iterator[set[int]]:
-    """Return single positions, then the first few of them."""
-    for p in range(n):
-        yield {p}
-    for end in range(2, n + 1):
-        yield set(range(end))
+def _choose_few(weights: Sequence[Weights], wanted: Weights) -> range:
+    """Return which add up to what is wanted: a single one, or the first few of them."""
+    if wanted in weights:
+        p = weights.index(wanted)
+        return range(p, p + 1)
+    for end, total in enumerate(accumulate(weights, _add), 1):
+        if total == wanted:
+            return range(end)
+    return range(0)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -66,7 +66,7 @@ from newron.rules.table import (
 __all__ = ["Proof", "prove"]
 
 _MAX_ENUMERATED = 1_000_000
-_CHUNK = 100_000
+_CHUNK = 200_000  # scores of inputs that are compared at once
 _MAX_JOINT = 200_000  # combinations of cells of one group of columns
 _MAX_SWEPT = 300_000
 _FAR = np.int8(2)
@@ -369,22 +369,33 @@ class _Prover:
     # ---- enumeration ----
 
     def _enumerate(self, cards: Sequence[Card]) -> Proof:
-        shape = [len(card.levels) for card in cards]
-        total = math.prod(shape)
-        rounded = False
-        for first in range(0, total, _CHUNK):
-            levels = np.unravel_index(np.arange(first, min(first + _CHUNK, total)), shape or [1])
-            cells = place_levels(self.axes, cards, np.stack(levels, axis=1))
+        total = math.prod(len(card.levels) for card in cards)
+        rounded: list[int] | None = None  # an input on which they differ, by rounding alone
+        for first, cells in self._list_cells(cards):
             far = self._compare(cells)
             if far.max() == _FAR:
                 return self._refute(cells[int(np.argmax(far))].tolist(), "enumeration")
-            rounded |= bool(far.any())
+            if rounded is None and far.any():
+                rounded = cells[int(np.argmax(far))].tolist()
             work = len(cells) * (self.model.n_functions + len(self.body.nodes) + len(self.axes))
-            if not self.budget.spend(2 * work) and first + _CHUNK < total:
+            if not self.budget.spend(2 * work) and first + len(cells) < total:
                 return self._make_proof(None, "enumeration", note=self._describe_timeout())
-        if not rounded:
+        if rounded is None:
             return self._certify("enumeration")
-        return self._certify_rounded("enumeration")
+        found = self._certify_rounded("enumeration")
+        if found or not any(
+            self._differ_exactly(cells).any() for _, cells in self._list_cells(cards)
+        ):
+            return found
+        return self._refute(rounded, "enumeration")  # rounding excuses equal sums alone
+
+    def _list_cells(self, cards: Sequence[Card]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Return all combinations of levels as cells, part by part, with the first one's number."""
+        shape = [len(card.levels) for card in cards]
+        total, step = math.prod(shape), max(_CHUNK // max(self.output.n_scores, 1), 1000)
+        for first in range(0, total, step):
+            levels = np.unravel_index(np.arange(first, min(first + step, total)), shape or [1])
+            yield first, place_levels(self.axes, cards, np.stack(levels, axis=1))
 
     def _compare(self, cells: NDArray[np.intp]) -> NDArray[np.int8]:
         """Return where network and rules differ: not, by the rounding of a sum, or further."""

@@ -1,0 +1,61 @@
+"""Many classes: rules, their certificate, changes and queries stay small."""
+
+import numpy as np
+import pytest
+
+from newron.model import Classes, Column, Model, Schema
+from newron.rules import extract, prove
+from newron.rules.circuit import read_circuit
+from newron.rules.points import make_points
+
+from .networks import make_layer
+
+
+def make_stairs(n: int) -> Model:
+    """Give a network that says class k where x is nearest to k."""
+    edges = np.stack([np.arange(n) - 0.5, np.arange(n) + 0.5], axis=1).ravel()
+    layer = make_layer(
+        n, np.repeat(np.arange(n), 2), [0] * (2 * n), [1.0] * (2 * n), edges,
+        alpha=np.tile([1.0, -1.0], n),
+    )  # fmt: skip
+    columns = Column("x", 0.0, float(n)), Column("z", 0.0, 1.0)
+    return Model(Schema(columns), [layer], Classes(tuple(f"c{k}" for k in range(n))))
+
+
+@pytest.fixture(scope="module")
+def stairs() -> Model:
+    return make_stairs(150)
+
+
+def test_each_of_many_classes_has_one_rule(stairs):
+    rules = extract(stairs)
+    assert len(rules) == 149
+    assert "If 0.5 ≤ x < 1.5, then c1" in rules.to_text(notes=False)
+    x = np.stack([np.linspace(-1.0, 151.0, 500), np.zeros(500)], axis=1)
+    assert rules.predict(x).tolist() == stairs.predict(x).tolist()
+
+
+def test_points_of_many_classes_are_merged_by_columns(stairs):
+    points = make_points(read_circuit(stairs))
+    assert len(points.terms) <= 2 * 151
+    assert {sum(map(bool, term.weights)) for term in points.terms} <= {1, 2}
+
+
+def test_more_classes_than_are_compared_in_pairs_are_certified():
+    model = make_stairs(60)
+    rules = extract(model)
+    assert rules.proof
+    wrong = rules.to_text(notes=False).replace("then c7\n", "then c8\n")
+    assert prove(wrong, model).predicted == ("c8", "c7")
+
+
+def test_a_query_of_many_classes_grows_with_them_and_not_with_their_square():
+    small, large = (len(make_stairs(n).export("sql").text) for n in (40, 160))
+    assert large < 5 * small
+
+
+def test_changes_lead_to_the_classes_of_the_highest_scores_and_say_that_others_were_left_out():
+    model = make_stairs(60)
+    found = model.explain([[7.0, 0.0]]).changes
+    assert not found.complete
+    assert found
