@@ -16,7 +16,6 @@ from newron.command.options import (
     NoHeader,
     Positive,
     Seed,
-    TargetColumn,
     Task,
     Units,
     flag,
@@ -34,13 +33,22 @@ EXAMPLES = (
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
     ("newron fit heart.csv -t disease --unit age=years", "what numbers are in"),
     ("newron fit heart.csv -t disease --test 0.3", "measure on 30 % of the rows"),
+    ("newron fit trial.csv --event died --time months", "survival: when, not whether"),
 )
 
 
 def run(
     console: Console,
     data: DataFile,
-    target: TargetColumn,
+    target: Annotated[str | None, option("--target -t", "COLUMN", "The column to predict.")] = None,
+    event: Annotated[
+        str | None,
+        option("--event", "COLUMN", "Of survival: whether the event happened; needs --time."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        option("--time", "COLUMN", "Of survival: when it happened, or the last look."),
+    ] = None,
     output: Annotated[
         Path | None,
         option(
@@ -155,8 +163,12 @@ def run(
         rank_classes,
         read_table,
     )
+    from newron.command.fit_survival import find_survival, fit_survival
     from newron.command.outputs import Outputs, name_folder
 
+    survival = find_survival(objective, target, event, time)
+    if survival is not None:
+        objective = None
     options = FitOptions(
         processing=processing,
         hidden=parse_hidden(hidden),
@@ -170,15 +182,29 @@ def run(
         jobs=jobs,
     )
     options.check()
+    chosen = _choose_target(target, event)
     outputs = Outputs(name_folder(data) if output is None else output, report=report, force=force)
     outputs.check()
     task = options.find_task(task)
     columns = list_column_options(drop, category, missing, task, positive, no_header=no_header)
     named = None if order is None else [word.strip() for word in order.split(",")]
-    table = read_table(console, data, target, may_stream=options.may_stream, order=named, **columns)
+    stream = options.may_stream and survival is None
+    table = read_table(console, data, chosen, may_stream=stream, order=named, **columns)
     table = rank_classes(table, options)
     table = replace(table, units={**table.units, **parse_units(unit, table.X.names)})
     plan = plan_splits(table.y, folds, test)
+    if survival is not None:
+        fit_survival(console, table, survival, options, plan, outputs)
+        return
     print_table(console, data, table)
     result, written = fit_table(console, data, table, options, plan, outputs)
     print_result(console, result, outputs, written)
+
+
+def _choose_target(target: str | None, event: str | None) -> str:
+    """Return the column to predict: the target, or whether the event happened."""
+    from newron.errors import InputError
+
+    if target is None and event is None:
+        raise InputError("expected --target, the column to predict, or --event and --time")
+    return target or event or ""

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.command.curves import is_survival, list_curves, name_curves
 from newron.command.files import check_apart, open_whole
 from newron.command.intervals import list_intervals, name_intervals
 from newron.command.progress import Stage, show_stage
@@ -23,6 +24,7 @@ from newron.command.terminal import Console
 from newron.errors import InputError
 from newron.formatting import format_count, format_seconds
 from newron.model import Classes, Model
+from newron.model.survival import drop_time
 from newron.tables import EncodedTable, Field, Label, Target, read
 from newron.tables.cells import CodedCells
 from newron.tables.field import make_label
@@ -120,20 +122,30 @@ def predict_file(
     """Predict for every row of a file, in batches, and write that in the same order."""
     check_apart(data, output)
     source = open_table(data, header=header)
-    names = [*keep, *_name_outputs(model, proba)]
+    survival = is_survival(model)
+    if survival:
+        given = {"--proba": proba, "--threshold": threshold is not None}
+        names = [*keep, *name_curves(model, {**given, "--interval": interval is not None})]
+    else:
+        names = [*keep, *_name_outputs(model, proba)]
     if interval is not None:
         names += name_intervals(model, interval)
     if threshold is not None:
         check_two_classes(model, "--threshold")
     _check_kept(source, keep, names)
-    encoder = source.make_encoder(model.fields, missing)
+    fields = drop_time(model) if survival else model.fields
+    encoder = source.make_encoder(fields, missing)
     # Of no rows: loads the compiled core, which no Ctrl-C must meet, before a file is there.
     model.predict(EncodedTable(model.fields, np.empty((0, len(model.fields)))))
     begin, n_rows = time.perf_counter(), 0
     with _open_output(output, force=force) as text, _show(console, output) as stage:
         write = _make_writer(text, names, lines=console.as_json or _names_lines(output))
         for batch in source.read(encoder, keep):
-            predicted = _predict(model, batch.encode(encoder), proba, threshold, interval)
+            table = batch.encode(encoder)
+            if survival:
+                predicted = list_curves(model, table.rows)
+            else:
+                predicted = _predict(model, table, proba, threshold, interval)
             write([*(_list_cells(batch, name) for name in keep), *predicted])
             n_rows += batch.n_rows
             stage.update(source.done, source.total, format_count(n_rows, "row"))

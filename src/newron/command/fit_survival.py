@@ -1,0 +1,204 @@
+"""``newron fit --event died --time months``: from a table to hazards that can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from newron.command.fit_pipeline import FitOptions
+from newron.command.outputs import Outputs
+from newron.command.progress import show_stage
+from newron.command.terminal import Console, bold, dim
+from newron.errors import InputError, ModelError
+from newron.estimators import NewronSurvival
+from newron.estimators.periods import Times
+from newron.evaluation import SplitPlan, SurvivalQuality, make_splits, measure_survival
+from newron.formatting import format_count, format_rounded
+from newron.tables import EncodedTable, LabelledTable
+
+__all__ = ["SurvivalTask", "find_survival", "fit_survival", "split_time"]
+
+CARD = "card.txt"
+
+
+@dataclass(frozen=True)
+class SurvivalResult:
+    """What a fit of survival found."""
+
+    model: NewronSurvival
+    quality: SurvivalQuality | None
+    text: str
+
+
+@dataclass(frozen=True)
+class SurvivalTask:
+    """What is asked for: the column of times, and the objective."""
+
+    time: str
+    objective: str = "survival"
+
+
+def find_survival(
+    objective: str | None, target: str | None, event: str | None, time: str | None
+) -> SurvivalTask | None:
+    """Return the task where the options name one of survival."""
+    named = objective is not None and objective.partition(":")[0] == "survival"
+    if not named and event is None and time is None:
+        return None
+    if event is None or time is None or target is not None:
+        raise InputError("survival: expected --event and --time, and no --target, got others")
+    if objective is not None and not named:
+        raise InputError(f"--objective: expected survival with --event and --time, got {objective}")
+    return SurvivalTask(time, objective or "survival")
+
+
+def split_time(table: LabelledTable, time: str) -> tuple[EncodedTable, Times, int]:
+    """Return the inputs, events and times of a table, and how many rows lack a time."""
+    X, y = table.X, table.y
+    if y.labels is None or len(y.labels) != 2:
+        got = "numbers" if y.labels is None else format_count(len(y.labels), "class", "classes")
+        raise InputError(f"--event: expected two values, whether it happened, got {got}")
+    if time not in X.names:
+        raise InputError(f"--time: expected a column of {', '.join(X.names[:8])}, got {time!r}")
+    place = X.names.index(time)
+    if X.fields[place].categories is not None:
+        raise InputError(f"--time: expected numbers in {time!r}, got text")
+    known = ~np.isnan(X.rows[:, place])
+    if not (X.rows[known, place] >= 0.0).all():
+        raise InputError(f"--time: expected times from 0 on in {time!r}, got negative ones")
+    fields = tuple(field for field in X.fields if field.name != time)
+    rows = EncodedTable(fields, np.delete(X.rows[known], place, axis=1))
+    times = Times(y.values[known] == 1, X.rows[known, place], y.name, time)
+    return rows, times, int((~known).sum())
+
+
+def fit_survival(
+    console: Console,
+    table: LabelledTable,
+    task: SurvivalTask,
+    options: FitOptions,
+    plan: SplitPlan,
+    outputs: Outputs,
+) -> None:
+    """Announce the task, measure in folds or on a part, fit, print, write."""
+    time = task.time
+    X, times, n_lacking = split_time(table, time)
+    _announce(console, X, times, n_lacking)
+    units = {name: unit for name, unit in table.units.items() if name in (*X.names, time)}
+    estimator = make_estimator(options, units).set_params(objective=task.objective)
+    quality = _measure(console, estimator, X, times, plan, options.seed)
+    with show_stage(console, "final fit") as stage:
+        stage.update(0, 1, format_count(len(X), "row"))
+        fitted = estimator.fit(X, times)
+    result = SurvivalResult(fitted, quality, _describe(fitted))
+    written = _write(outputs, result)
+    _print(console, result, written)
+
+
+def make_estimator(options: FitOptions, units: Mapping[str, str]) -> NewronSurvival:
+    """Return the estimator, not fitted yet; by default columns and time are added up."""
+    settings: dict[str, Any] = {"domains": dict(units)} if units else {}
+    return NewronSurvival(
+        options.processing,
+        recipe=options.recipe,
+        max_terms=options.terms,
+        pruning=options.prune,
+        hidden_layer_sizes=() if options.hidden is None else options.hidden,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        **settings,
+    )
+
+
+def _announce(console: Console, X: EncodedTable, times: Times, n_lacking: int) -> None:
+    if console.as_json or console.quiet:
+        return
+    happened = int(times.event.sum())
+    console.print(
+        bold(f"  Survival: {times.event_name} until {times.time_name}"),
+        dim(f"  {happened} events in {format_count(len(times), 'row')}, {len(X.names)} inputs"),
+    )
+    if n_lacking:
+        console.note(f"{format_count(n_lacking, 'row')} without {times.time_name} left out")
+
+
+def _measure(
+    console: Console,
+    estimator: NewronSurvival,
+    X: EncodedTable,
+    times: Times,
+    plan: SplitPlan,
+    seed: int,
+) -> SurvivalQuality | None:
+    """Measure on rows that a network was not trained on, with all folds together."""
+    splits = make_splits(times.event, plan, seed)
+    risks, curves, order = [], [], []
+    with show_stage(console, f"{len(splits)} folds" if plan.n_folds else "training") as stage:
+        for number, (train, test) in enumerate(splits):
+            stage.update(number, len(splits), f"{number} of {len(splits)}")
+            part = Times(times.event[train], times.time[train], times.event_name, times.time_name)
+            fitted = clone(estimator).fit(X[train], part)
+            risks.append(fitted.predict(X[test]))
+            curves += list(fitted.predict_survival_function(X[test]))
+            order.append(test)
+    if not splits:
+        return None
+    index = np.concatenate(order)
+    test_pair = times.event[index], times.time[index]
+    return measure_survival((times.event, times.time), test_pair, np.concatenate(risks), curves)
+
+
+def _describe(fitted: NewronSurvival) -> str:
+    """Return the card of risk, or the curves of what is no card."""
+    if fitted.model_.is_crisp:
+        try:
+            return str(fitted.riskcard())
+        except ModelError:
+            return str(fitted.rules())
+    return str(fitted.shapes(by="column"))
+
+
+def _write(outputs: Outputs, result: SurvivalResult) -> dict[str, str]:
+    """Write the model, or a folder with its card."""
+    outputs.check()
+    if outputs.alone:
+        result.model.save(outputs.path)
+        return {str(outputs.path): "the model"}
+    outputs.path.mkdir(parents=True, exist_ok=True)
+    result.model.save(outputs.model)
+    (outputs.path / CARD).write_text(f"{result.text}\n", encoding="utf-8")
+    return {outputs.model.name: "the model", CARD: "what is printed above"}
+
+
+def _print(console: Console, result: SurvivalResult, written: dict[str, str]) -> None:
+    quality = result.quality
+    if console.as_json:
+        measured = None if quality is None else quality.to_dict()
+        text = result.text.splitlines()
+        console.print_json({"measured": measured, "card": text, "files": list(written)})
+        return
+    if not console.quiet:
+        for line in _list_measures(quality):
+            console.print(line)
+        console.print()
+    for line in result.text.splitlines():
+        console.print(f"  {line}")
+    for name, what in written.items():
+        console.note(f"{name}: {what}")
+
+
+def _list_measures(quality: SurvivalQuality | None) -> list[str]:
+    if quality is None:
+        return ["  Not measured on new rows."]
+    concordance, brier = quality.concordance, quality.brier
+    low, high = format_rounded(concordance.low), format_rounded(concordance.high)
+    return [
+        f"  Concordance on new rows {format_rounded(concordance.value)}, 95 % interval {low} to "
+        f"{high} (chance 0.5).",
+        f"  Integrated Brier score {format_rounded(brier.value)}; one curve for all, "
+        f"{format_rounded(quality.constant_brier.value)}.",
+    ]
