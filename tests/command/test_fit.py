@@ -195,7 +195,7 @@ class TestWhatIsTrained:
         assert done.exit_code == 0, done.output
         assert "target price (numbers, 0.5 to 5.5)" in done.stdout
         assert re.search(r"Mean absolute error on new rows [\d.]+, 95 % interval", done.stdout)
-        assert "Explains" in done.stdout
+        assert "R² " in done.stdout
         assert "ridge regression" in done.stdout
         assert newron.load(tmp_path / "t-newron/model.json").output.names == ("price",)
 

@@ -19,7 +19,6 @@ from newron.evaluation import ClassificationQuality, Estimate, Evaluation, Regre
 from newron.formatting import (
     format_count,
     format_integer,
-    format_percent,
     format_rounded,
     list_some,
 )
@@ -143,8 +142,7 @@ def _print_quality(console: Console, result: FitResult) -> None:
     console.print(bold(f"  {name} on new rows {score}."))
     if isinstance(quality, RegressionQuality):
         r2 = 0.0 if quality.r2 is None else quality.r2.value
-        r2_percent = format_percent(r2, 1, limits=False)
-        console.print(f"  Explains {r2_percent} of the variance (R²).")
+        console.print(f"  R² {format_rounded(r2)}: the part of the variance that is explained.")
     n_rows, trained = map(_count_rows, (result.evaluation.n_rows, result.n_trained))
     if result.plan.n_folds:
         folds = f"{result.plan.n_folds}-fold cross-validation"

@@ -13,6 +13,7 @@ from newron.formatting import (
     format_fixed,
     format_fraction,
     format_number,
+    format_rounded,
     format_seconds,
     quote,
 )
@@ -255,6 +256,11 @@ def print_measurement(console: Console, found: Measurement) -> None:
         console.print(dim(f"    {name:{width}}  {text}{better}"))
 
 
+def _format_end(value: float, unit: str) -> str:
+    """Return the number at the end of a bar, with the digits that all readers give it."""
+    return format_fixed(value, 1) if unit == "%" else format_rounded(value)
+
+
 def draw_chart(
     console: Console,
     rows: Sequence[tuple[str, Estimate]],
@@ -276,12 +282,11 @@ def draw_chart(
     low = min(estimate.low for _, estimate in rows)
     high = max(estimate.high for _, estimate in rows)
     ticks = _choose_ticks(low, high, limit)
-    digits = max(0, -math.floor(math.log10(ticks[1] - ticks[0]) + 1e-9))
     console.print(" " * (4 + _NAME), dim(_draw_axis(ticks, unit)))
     for number, (name, estimate) in enumerate(rows):
         line = f"    {_fit(name, _NAME):{_NAME}}{_draw_bar(estimate, ticks)}"
         parts: list[Part] = [bold(line) if number == 0 else line]
-        console.print(*parts, f"  {format_fixed(estimate.value, digits + 1)}")
+        console.print(*parts, f"  {_format_end(estimate.value, unit)}")
 
 
 def _choose_ticks(low: float, high: float, limit: float) -> list[float]:
