@@ -26,6 +26,7 @@ from newron.errors import (
 if TYPE_CHECKING:
     from newron import (
         construct,
+        dask,
         data,
         datasets,
         errors,
@@ -68,6 +69,7 @@ __all__ = [
     "__version__",
     "checker",
     "construct",
+    "dask",
     "data",
     "datasets",
     "errors",
@@ -90,6 +92,7 @@ __all__ = [
 _SUBPACKAGES = (
     "checker",
     "construct",
+    "dask",
     "data",
     "datasets",
     "errors",

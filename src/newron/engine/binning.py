@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron import _core
-from newron.engine.rows import Codes, Index, MemoryRows, Rows, Values, cut_rows
+from newron.engine.rows import Block, Codes, Index, MemoryRows, Rows, Values, cut_rows
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
 
@@ -124,7 +124,12 @@ class BinnedTable:
     @cached_property
     def total(self) -> float:
         """The summed weight of all rows."""
-        return float(sum(float(part.sum()) for part in self.weight))
+        return float(self.rows.total(_sum, self.weight))
+
+
+def _sum(block: Block, values: Floats) -> float:
+    del block
+    return float(values.sum())
 
 
 def bin_table(

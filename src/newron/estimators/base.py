@@ -47,7 +47,7 @@ from newron.training.callbacks import Callback
 from newron.training.context import FitContext
 from newron.training.encoding import SCALES, describe_columns
 from newron.training.growing import GrowPath
-from newron.training.large import DatasetRows, is_large, list_blocks, make_large_set
+from newron.training.large import is_large, list_blocks, make_large_set
 from newron.training.limits import find_limits, settle_limits
 from newron.training.pruning import PrunePath, PrunePlan, measure_fit, prune
 from newron.training.recipe import RECIPES
@@ -223,7 +223,7 @@ class NewronEstimator(Readable, TableReader):
         self._record = record_large(raw, self._fields)
         return self._keep(self._declare(fitted, data.X), add=False)
 
-    def _fit_dataset(self, rows: DatasetRows, output: Output, class_weight: Floats | None) -> Self:
+    def _fit_dataset(self, rows: Rows, output: Output, class_weight: Floats | None) -> Self:
         """Train on a large data set."""
         spec = specify(self, self._fields, output, class_weight)
         if not streams(self, spec, rows.n_rows):

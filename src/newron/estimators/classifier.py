@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from newron.data import Dataset
-from newron.engine.rows import cut_rows
+from newron.engine.rows import Rows, cut_rows
 from newron.errors import InputError, NewronWarning
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import SetMixin
@@ -35,7 +35,7 @@ from newron.model.output import Classes
 from newron.model.processing import Processing
 from newron.neurons import Loss
 from newron.objectives import Objective, start_limits
-from newron.tables.labelled import LabelledTable
+from newron.tables.labelled import LabelledSource, LabelledTable
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
 from newron.training.recipe import get_recipe
@@ -277,14 +277,18 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         found = read_dataset(data, y, sample_weight, task="classes")
         if isinstance(found, LabelledTable):
             return self.fit(found.X, found.y, found.weight)
+        return self._fit_labelled(open_rows(self, data, found), found)
+
+    def _fit_labelled(self, rows: Rows, found: LabelledSource) -> Self:
+        """Train on the rows of a large table."""
         if self.objective == "ordinal":
             raise InputError(
                 "objective ordinal: expected rows that fit into memory, from which limits are "
                 "found, got a data set that is trained in blocks; give a part of its rows"
             )
-        classes = Target(y, found.target.categories, np.zeros(0, np.intp)).classes
+        target = Target(found.target.name, found.target.categories, np.zeros(0, np.intp))
+        classes = target.classes
         output = name_classes(classes)
-        rows = open_rows(self, data, found)
         counts = np.ones(len(classes))
         if self.class_weight is not None:
             counts = count_classes(rows, len(classes))

@@ -11,6 +11,8 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from newron.data import Dataset
+from newron.engine.binning import RawBlock
+from newron.engine.rows import Rows
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import IntervalMixin
@@ -26,7 +28,8 @@ from newron.objectives import (
     choose_objective,
     read_objective,
 )
-from newron.tables.labelled import LabelledTable
+from newron.tables.labelled import LabelledSource, LabelledTable
+from newron.training.large import DatasetRows
 from newron.training.training_set import Counts, count_rows
 
 __all__ = ["NewronRegressor"]
@@ -187,9 +190,16 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         found = read_dataset(data, y, sample_weight, task="regression")
         if isinstance(found, LabelledTable):
             return self.fit(found.X, found.y, found.weight)
+        check = partial(_check_targets, self._read_objective(np.ones((1, 1))))
+        return self._fit_labelled(open_rows(self, data, found, check), found)
+
+    def _fit_labelled(self, rows: Rows, found: LabelledSource) -> Self:
+        """Train on the rows of a large table."""
         objective = self._read_objective(np.ones((1, 1)))
-        rows = open_rows(self, data, found, partial(_check_targets, objective))
-        self._fit_dataset(rows, _make_output(objective, y, flat=True), None)
+        if not isinstance(rows, DatasetRows):  # which checks what it reads
+            for _ in rows.run(partial(_check_block, objective)):
+                pass
+        self._fit_dataset(rows, _make_output(objective, found.target.name, flat=True), None)
         self._has_offset, self._flat = False, objective.n_scores == 1
         return self
 
@@ -358,6 +368,10 @@ def _check_size(targets: Floats) -> None:
 def _check_targets(objective: Objective, targets: Floats) -> None:
     _check_size(targets)
     objective.check_targets(targets)
+
+
+def _check_block(objective: Objective, block: RawBlock) -> None:
+    _check_targets(objective, block.y)
 
 
 def _name_target(y: Any) -> str:

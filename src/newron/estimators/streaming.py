@@ -9,8 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from newron.data import Dataset
+from newron.engine.rows import Rows
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
+from newron.tables.field import Field
 from newron.tables.labelled import LabelledSource, LabelledTable
 from newron.training.large import DatasetRows, is_large
 from newron.training.specification import Specification
@@ -19,7 +21,7 @@ from newron.training.strategies.default import uses_engine
 if TYPE_CHECKING:
     from newron.estimators.base import NewronEstimator
 
-__all__ = ["count_classes", "count_used", "open_rows", "read_dataset", "streams"]
+__all__ = ["count_classes", "count_used", "know_columns", "open_rows", "read_dataset", "streams"]
 
 
 def streams(estimator: NewronEstimator, spec: Specification, n_rows: int) -> bool:
@@ -59,13 +61,18 @@ def open_rows(
 
     ``check`` raises where a target is none.
     """
-    estimator._fields = labelled.fields
-    estimator.n_features_in_ = len(labelled.fields)
-    estimator.feature_names_in_ = np.array([one.name for one in labelled.fields], object)
+    know_columns(estimator, labelled.fields)
     return DatasetRows(labelled, data, effective_n_jobs(estimator.n_jobs), check)
 
 
-def count_classes(rows: DatasetRows, n_classes: int) -> Floats:
+def know_columns(estimator: NewronEstimator, fields: tuple[Field, ...]) -> None:
+    """Let an estimator know the columns of a table."""
+    estimator._fields = fields
+    estimator.n_features_in_ = len(fields)
+    estimator.feature_names_in_ = np.array([one.name for one in fields], object)
+
+
+def count_classes(rows: Rows, n_classes: int) -> Floats:
     """Return the summed weight of each class."""
     total: Floats = rows.total(_CountClasses(n_classes))
     return total

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.formatting import format_count
-from newron.tables.encoding import describe_row
+from newron.tables.encoding import Encoder, describe_row
 from newron.tables.field import Field, Floats, Label
 from newron.tables.files import (
     ColumnOptions,
@@ -23,7 +23,7 @@ from newron.tables.files import (
 )
 from newron.tables.hints import find_hints
 from newron.tables.labelled_table import LabelledTable
-from newron.tables.source import Source
+from newron.tables.source import Batch, Source
 from newron.tables.survey import ColumnSurvey
 from newron.tables.table import EncodedTable, Target
 from newron.tables.written import DATE
@@ -31,6 +31,7 @@ from newron.tables.written import DATE
 __all__ = [
     "LabelledSource",
     "LabelledTable",
+    "describe_survey",
     "find_between",
     "open_labelled",
     "read_labelled",
@@ -234,15 +235,12 @@ class LabelledSource:
         self, size: int, on_batch: Callable[[], None] = lambda: None
     ) -> Iterator[tuple[Floats, Floats, Floats | None]]:
         """Yield inputs, targets and weights of rows with a target, so many at a time."""
-        others = [] if self.weight is None else [Field(self.weight)]
-        fields = [*self.fields, *others, self.target]
-        encoder = self.source.make_encoder(fields, self.options.missing)
+        encoder = self.source.make_encoder(self.used_fields, self.options.missing)
         waiting: list[Floats] = []
         n_waiting = n_read = n_used = 0
         for batch in self.source.read(encoder):
-            rows = batch.encode(encoder).rows
-            n_read += len(rows)
-            rows = self._choose_rows(rows, batch.first)
+            n_read += batch.n_rows
+            rows = self.encode(batch, encoder)
             n_used += len(rows)
             if self.held_out is not None:
                 rows = np.delete(rows, find_between(self.held_out, n_used - len(rows), n_used), 0)
@@ -250,19 +248,26 @@ class LabelledSource:
             n_waiting += len(rows)
             while n_waiting >= size:
                 joined = np.concatenate(waiting)
-                yield self._split(joined[:size])
+                yield self.split(joined[:size])
                 waiting, n_waiting = [joined[size:]], n_waiting - size
             on_batch()
         if n_waiting:
-            yield self._split(np.concatenate(waiting))
+            yield self.split(np.concatenate(waiting))
         expected = self.surveys[self.target.name].n_rows
         if n_read != expected:
             raise InputError(
                 f"{self.source.path}: expected {expected} rows, as before, got {n_read}"
             )
 
-    def _choose_rows(self, rows: Floats, first: int) -> Floats:
-        """Return the rows that have a target and a weight."""
+    @property
+    def used_fields(self) -> list[Field]:
+        """The inputs, the weights where there are some, and the target."""
+        others = [] if self.weight is None else [Field(self.weight)]
+        return [*self.fields, *others, self.target]
+
+    def encode(self, batch: Batch, encoder: Encoder) -> Floats:
+        """Return the rows of a batch that have a target and a weight."""
+        rows, first = batch.encode(encoder).rows, batch.first
         if self.weight is None:
             return np.asarray(rows[~np.isnan(rows[:, -1])])
         weight = rows[:, len(self.fields)]
@@ -275,7 +280,8 @@ class LabelledSource:
             )
         return np.asarray(rows[~np.isnan(rows[:, -1]) & (weight > 0.0)])
 
-    def _split(self, rows: Floats) -> tuple[Floats, Floats, Floats | None]:
+    def split(self, rows: Floats) -> tuple[Floats, Floats, Floats | None]:
+        """Return inputs, targets and weights of encoded rows."""
         n = len(self.fields)
         weight = None if self.weight is None else rows[:, n]
         return np.ascontiguousarray(rows[:, :n]), rows[:, -1].copy(), weight
@@ -345,6 +351,19 @@ def survey_labelled(
     names = [name for name in options.choose(source) if name not in (target, weight)]
     others = [target] if weight is None else [target, weight]
     surveys = survey_columns(source, [*names, *others], options.missing, on_progress)
+    return describe_survey(source, target, weight, options, surveys, task)
+
+
+def describe_survey(
+    source: Source,
+    target: str,
+    weight: str | None,
+    options: ColumnOptions,
+    surveys: Mapping[str, ColumnSurvey],
+    task: str | None,
+) -> LabelledSource:
+    """Return the table to train on, by what its columns hold."""
+    names = [name for name in options.choose(source) if name not in (target, weight)]
     labels = _find_classes(source, surveys[target], task)
     left_out = {name: why for name in names if (why := options.find_obstacle(surveys[name]))}
     used = [surveys[name] for name in names if name not in left_out]

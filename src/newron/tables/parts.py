@@ -114,7 +114,7 @@ class BatchSource(Source):
     ----------
     batches : sequence or re-iterable
         Data frames, 2-d arrays, or tuples of X, y and maybe weights, which are then called y
-        and weight.
+        and weight, or as the series are.
     """
 
     form = "batches"
@@ -160,8 +160,10 @@ def _read_batch(batch: Any) -> list[RawColumn]:
         return read_columns(batch)
     X, *others = batch
     columns = read_columns(X) if is_frame(X) else read_columns(X, make_names(np.shape(X)[1]))
-    for name, values in zip((_TARGET, _WEIGHT), others, strict=False):
-        columns += read_columns(np.asarray(values).reshape(-1, 1), [name])
+    for default, values in zip((_TARGET, _WEIGHT), others, strict=False):
+        name = getattr(values, "name", None)
+        chosen = name if isinstance(name, str) else default
+        columns += read_columns(np.asarray(values).reshape(-1, 1), [chosen])
     return columns
 
 

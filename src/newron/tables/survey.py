@@ -85,6 +85,27 @@ class ColumnSurvey:
         """What the numbers are written with: %, a currency, a date; None of plain ones."""
         return next(iter(self.units - {None}), None) if self.is_number else None
 
+    def merge(self, other: ColumnSurvey) -> ColumnSurvey:
+        """Return what two parts of a column hold together, both not finished yet."""
+        for one in (self, other):
+            if one.counts is not None and None in (self.counts, other.counts):
+                one._inspect(list(one.counts), one.counts.values())
+                one.counts = None
+        counts = None
+        if self.counts is not None and other.counts is not None:
+            counts = self.counts + other.counts
+        merged = ColumnSurvey(
+            self.name,
+            self.form,
+            self.n_rows + other.n_rows,
+            self.n_missing + other.n_missing,
+            counts,
+            self.is_number and other.is_number,
+            self.units | other.units,
+        )
+        merged.add([])  # too many different values are not kept
+        return merged
+
     def finish(self) -> ColumnSurvey:
         """Inspect the values that were counted one by one."""
         if self.counts:

@@ -25,7 +25,16 @@ from newron.tables.labelled import LabelledSource, find_between
 from newron.training.folds import MANY_ROWS
 from newron.training.training_set import Counts, TrainingSet, count_rows
 
-__all__ = ["DatasetRows", "hash_blocks", "is_large", "list_blocks", "make_large_set"]
+__all__ = [
+    "BLOCK_ROWS",
+    "DatasetRows",
+    "hash_blocks",
+    "is_large",
+    "join_blocks",
+    "list_blocks",
+    "make_block",
+    "make_large_set",
+]
 
 LARGE_CELLS = 2**24  # values of a table, beyond which it is large
 SAMPLE_ROWS = 100_000
@@ -74,7 +83,7 @@ class _LazyBlock:
     def load(self) -> RawBlock:
         """Read the rows."""
         X = np.ascontiguousarray(self.X[self.rows], np.float64)
-        return _make_block(X, np.asarray(self.y[self.rows]), self.weight, self.count)
+        return make_block(X, np.asarray(self.y[self.rows]), self.weight, self.count)
 
 
 class _ArrayRows(MemoryRows):
@@ -108,7 +117,8 @@ class _OnLoaded:
         return self.function(block.load(), *parts)
 
 
-def _make_block(X: Floats, y: Floats, weight: Floats, count: Counts | None = None) -> RawBlock:
+def make_block(X: Floats, y: Floats, weight: Floats, count: Counts | None = None) -> RawBlock:
+    """Return a block; by default a whole weight counts so many rows, any other one."""
     counts = count_rows(weight) if count is None else count
     return RawBlock(X, y, weight, counts.astype(np.float64))
 
@@ -142,7 +152,7 @@ class DatasetRows(Rows):
                 self._on_progress(n_rows)
             if self._check is not None:
                 self._check(y[:, None])
-            yield _make_block(X, y[:, None], np.ones(len(y)) if weight is None else weight)
+            yield make_block(X, y[:, None], np.ones(len(y)) if weight is None else weight)
 
     def run(self, function: Callable[..., Any], *values: Values) -> Iterator[Any]:
         """Yield the results of a function of each block."""
@@ -179,7 +189,7 @@ class DatasetRows(Rows):
             parts.append(block.take(find_between(index, first, first + block.n_rows)))
             first += block.n_rows
         self.fingerprint = digest.finish(targets)
-        self._kept = index, _join_blocks(parts)
+        self._kept = index, join_blocks(parts)
 
     def gather(self, index: Index, function: Callable[..., Any], *values: Values) -> Any:
         """Return what a function returns of some rows."""
@@ -191,7 +201,9 @@ class DatasetRows(Rows):
         return super().gather(index, function, *values)
 
 
-def _join_blocks(parts: Sequence[RawBlock]) -> RawBlock:
+def join_blocks(parts: Sequence[RawBlock]) -> RawBlock:
+    """Return blocks as one."""
+
     def join(name: str) -> Any:
         return np.concatenate([getattr(part, name) for part in parts])
 
@@ -219,8 +231,9 @@ def _take(block: RawBlock, index: Index) -> Floats:
 
 def hash_blocks(raw: Rows, fields: Sequence[Field]) -> str:
     """Return the fingerprint of a table in blocks."""
-    if isinstance(raw, DatasetRows):
-        return raw.fingerprint
+    known: str | None = getattr(raw, "fingerprint", None)
+    if known is not None:
+        return known
     digest, targets = TableHash([one.name for one in fields]), []
     for X, y in raw.run(_get_table):
         digest.add(X)

@@ -1,0 +1,121 @@
+"""Fits on worker processes of Dask: the model of the table in memory, to the last bit."""
+
+import os
+import signal
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from builders.large_tables import make_frame, shrink_blocks
+from newron import Callback, InputError, NewronClassifier, NewronRegressor, NewronWarning
+
+distributed = pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+da = pytest.importorskip("dask.array")
+
+from newron.dask import DaskNewronClassifier, DaskNewronRegressor  # noqa: E402
+
+INPUTS = ["a", "b", "c", "d", "kind", "whole"]
+HOW = {"processing": "sigmoid", "hidden_layer_sizes": ()}
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes, which are started again where they die."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return make_frame(10_500)
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    shrink_blocks(monkeypatch)
+    monkeypatch.setattr("newron.training.large.BLOCK_ROWS", 5_000)
+
+
+def cut(frame, *bounds):
+    """Return a collection whose partitions have odd sizes, one of them none."""
+    ends = [0, *bounds, len(frame)]
+    parts = [frame.iloc[a:b] for a, b in pairwise(ends)]
+    return dd.from_map(lambda i: parts[i], range(len(parts)), meta=frame.iloc[:0])
+
+
+def test_workers_and_partitions_change_no_bit(client, frame):
+    expected = NewronClassifier(**HOW).fit(frame[INPUTS], frame["label"], frame["level"] + 1).model_
+    whole = frame[[*INPUTS, "label"]].assign(weight=frame["level"] + 1)
+    for bounds in [(7_000,), (1, 1, 1_700, 9_001)]:
+        found = DaskNewronClassifier(**HOW).fit(cut(whole, *bounds), "label", "weight")
+        assert found.model_.fingerprint == expected.fingerprint
+        assert found.classes_.tolist() == ["no", "yes"]
+
+
+def test_a_worker_that_is_killed_half_way_changes_nothing(client, frame):
+    expected = NewronRegressor(**HOW).fit(frame[INPUTS], frame["size"]).model_
+    killed = []
+
+    class Kill(Callback):
+        def on_progress(self, progress):
+            if progress.stage == "steps" and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+    found = DaskNewronRegressor(**HOW, callbacks=Kill()).fit(
+        cut(frame[[*INPUTS, "size"]], 5_000, 11_000), "size"
+    )
+    assert killed
+    assert found.model_.fingerprint == expected.fingerprint
+    client.wait_for_workers(2)
+
+
+def test_arrays_with_separate_targets_are_trained_and_predicted_lazily(client, frame):
+    X, y = frame[["a", "b", "d", "whole"]].to_numpy(float), frame["level"].to_numpy()
+    expected = NewronClassifier(**HOW).fit(X, y)
+    rows, labels = da.from_array(X, chunks=(4_321, 3)), da.from_array(y, chunks=4_321)
+    found = DaskNewronClassifier(**HOW).fit(rows, labels)
+    predicted, odds = found.predict(rows), found.predict_proba(rows)
+    assert isinstance(predicted, da.Array)
+    assert odds.shape == (len(X), 3)
+    assert np.array_equal(predicted.compute(), expected.predict(X))
+    assert np.array_equal(odds.compute(), expected.predict_proba(X))
+
+
+def test_frames_are_predicted_with_their_index_and_meta(client, frame):
+    data = cut(frame, 6_000)
+    found = DaskNewronClassifier(**HOW).fit(data[[*INPUTS, "label"]], "label")
+    predicted, odds = found.predict(data[INPUTS]), found.predict_proba(data[INPUTS])
+    assert list(odds.columns) == ["no", "yes"]
+    computed = predicted.compute()
+    assert computed.index.tolist() == frame.index.tolist()
+    assert computed.tolist() == found.predict(frame[INPUTS]).tolist()
+    assert np.allclose(odds.compute().sum(axis=1), 1.0)
+
+
+def test_a_small_table_is_trained_by_the_client_as_in_memory(client, frame, monkeypatch):
+    monkeypatch.setattr("newron.training.large.LARGE_CELLS", 10**9)
+    small = frame.iloc[:900]
+    expected = NewronRegressor(**HOW).fit(small[INPUTS], small["size"]).model_
+    data = cut(small, 300)
+    found = DaskNewronRegressor(**HOW).fit(data[INPUTS], data["size"])
+    assert found.model_.fingerprint == expected.fingerprint
+
+
+def test_wrong_calls_are_said_in_one_line(client, frame):
+    data = cut(frame, 6_000)
+    with pytest.raises(InputError, match="X: expected a Dask data frame or array"):
+        DaskNewronClassifier().fit(frame, "label")
+    with pytest.raises(InputError, match="y: expected a Dask collection or the name of a column"):
+        DaskNewronClassifier().fit(data, frame["label"])
+    with pytest.raises(InputError, match="did you mean 'label'"):
+        DaskNewronClassifier().fit(data, "lable")
+    with pytest.raises(InputError, match='expected recipe="default"'):
+        DaskNewronClassifier(recipe="gradient").fit(data[[*INPUTS, "label"]], "label")
+    with pytest.warns(NewronWarning, match="one partition"):
+        DaskNewronRegressor(**HOW).fit(cut(frame.iloc[:500][[*INPUTS, "size"]]), "size")
