@@ -27,6 +27,7 @@ from benchmarks.report import Report, open_report
 from newron import NewronClassifier
 from newron.demo import make_monk2
 from newron.evaluation import make_folds
+from newron.training.folding import count_literals
 
 SEED = 0
 SPLIT = ("monks-1", "monks-2", "monks-3", "adult")
@@ -65,7 +66,7 @@ def try_recipe(name: str, processing: str, recipe: str, jobs: int) -> Outcome:
     for X, y, Xt, yt in splits:
         model = NewronClassifier(processing, recipe=recipe, random_state=SEED, n_jobs=jobs)
         scores.append(model.fit(X, y).score(Xt, yt))
-        sizes.append(model.path_.n_conditions[-1] if model.path_ else model.model_.n_functions)
+        sizes.append(count_literals(model.model_))
     seconds = (time.perf_counter() - begin) / len(splits)
     return Outcome(100 * float(np.mean(scores)), float(np.mean(sizes)), seconds)
 

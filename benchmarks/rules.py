@@ -198,7 +198,7 @@ def read_newron(
         seconds[VARIANTS[1]] = seconds[VARIANTS[2]] = time.perf_counter() - begin
     networks = {variant: fitted.model_ for variant, fitted in models.items()}
     if settings.prune:
-        path = models[VARIANTS[1]].prune_path_
+        path = models[VARIANTS[1]].path_
         networks[VARIANTS[2]] = path[path.choose(SHORT, criterion="score")]
     out = {}
     for variant, network in networks.items():

@@ -25,6 +25,7 @@ from benchmarks.report import Report, open_report
 from benchmarks.speed import measure, ratio
 from newron import NewronClassifier, datasets
 from newron.evaluation import make_folds
+from newron.training.folding import count_literals
 
 try:
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -153,7 +154,7 @@ def try_table(
         model = make_newron(processing, jobs)
         outcome.seconds.append(time_fit(model, table.iloc[train], y.iloc[train]))
         outcome.scores.append(model.score(table.iloc[test], y.iloc[test]))
-        size = model.path_.n_conditions[-1] if model.path_ else model.model_.n_functions
+        size = count_literals(model.model_)
         outcome.sizes.append(float(size))
     return outcome
 

@@ -55,9 +55,9 @@ def main():
     network = fit_network(X_train, y_train)
 
     right = int((network.predict(X_test) == y_test).sum())
-    path = network.prune_path_
+    path = network.path_
     print(f"Right for {right} of {len(X_test)} patients that it has not seen.")
-    print(f"Pruning left {path.chosen} of {path.literals[-1]} conditions.")
+    print(f"Pruning left {path.chosen} of {path.sizes[-1]} conditions.")
 
     print("\nThe rules, and on how many of the patients of training each condition holds\n")
     rules = network.rules()

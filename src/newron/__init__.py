@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from newron.model import Model, load
     from newron.training.architecture import PRESETS
     from newron.training.callbacks import Callback, Progress, StopFit
+    from newron.training.path import ModelPath
 
 __all__ = [
     "PRESETS",
@@ -58,6 +59,7 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelFileError",
+    "ModelPath",
     "NewronClassifier",
     "NewronError",
     "NewronRegressor",
@@ -113,6 +115,7 @@ _SUBPACKAGES = (
 _LAZY = {
     "Callback": "newron.training.callbacks",
     "Model": "newron.model",
+    "ModelPath": "newron.training.path",
     "NewronClassifier": "newron.estimators",
     "NewronRegressor": "newron.estimators",
     "NewronSurvival": "newron.estimators",

@@ -92,7 +92,7 @@ def test_pruning_counts_true_rows():
     repeated = whole.fit(X, y).prune(X, y)
     weighed = whole.fit(rows, labels, sample_weight=counts).prune(rows, labels, counts)
     assert repeated.model_ == weighed.model_
-    path, other = repeated.prune_path_, weighed.prune_path_
+    path, other = repeated.path_, weighed.path_
     np.testing.assert_array_equal(path.score, other.score)
     np.testing.assert_array_equal(path.error, other.error)
     # The standard error is that of 3,000 rows, not of 16.

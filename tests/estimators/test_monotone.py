@@ -125,10 +125,10 @@ class TestMeaning:
     def test_every_network_of_a_grown_path_keeps_to_it(self):
         X, effect = make_rows(3)
         fitted = NewronClassifier(
-            monotonic_cst=DIRECTIONS, recipe="grow", max_terms=15, random_state=0
+            monotonic_cst=DIRECTIONS, recipe="grow", size="auto", max_terms=15, random_state=0
         ).fit(X, (effect > 0).astype(int))
-        for n in range(len(fitted.path_)):
-            check(lambda rows, n=n: fitted.path_[n].scores(rows)[:, 0], X, n_rows=5)
+        for model in fitted.path_:
+            check(lambda rows, model=model: model.scores(rows)[:, 0], X, n_rows=5)
 
     @pytest.mark.parametrize("processing", ["heaviside", "sigmoid"])
     def test_several_amounts_all_rise(self, processing):

@@ -83,7 +83,7 @@ class TestChoice:
         X, y = make_rows("bump", n=150)
         model = NewronClassifier("smooth", hidden_layer_sizes=(), pruning=True, **QUICK)
         fitted = clone(model).fit(X, y)
-        assert fitted.prune_path_ is not None
+        assert fitted.path_ is not None
         assert fitted.prune(X, y, honest=False).processing_ == fitted.processing_
         assert not hasattr(clone(fitted), "processing_")
         named = fitted.set_params(processing="sigmoid", pruning=False).fit(X, y)

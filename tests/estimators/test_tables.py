@@ -644,12 +644,12 @@ class TestMoreRows:
     def test_the_path_and_the_model_say_the_same_of_a_gap(self):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(100, 2))
-        fitted = NewronClassifier(**GROW).fit(X, X[:, 0] > -0.5)
+        fitted = NewronClassifier(size="auto", **GROW).fit(X, X[:, 0] > -0.5)
         rows = np.array([[np.nan, 0.3], [0.0, np.nan], [np.nan, np.nan]])
-        for model in (fitted.path_[-1], fitted.path_[1]):
+        for model in (fitted.path_.models[-1], fitted.path_[1]):
             assert model.predict(rows).tolist() == [True] * 3
         np.testing.assert_allclose(
-            fitted.path_[-1].scores(rows)[:, 0], fitted.decision_function(rows), atol=1e-2
+            fitted.path_.model.scores(rows)[:, 0], fitted.decision_function(rows), atol=1e-2
         )
 
     @pytest.mark.parametrize("n", [20, 24, 40])

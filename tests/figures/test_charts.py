@@ -98,13 +98,13 @@ def test_an_estimator_draws_its_network(pruned):
 
 def test_the_tradeoff_marks_what_was_chosen(pruned):
     estimator, _, _ = pruned
-    path = estimator.prune_path_
+    path = estimator.path_
     ax = plot_tradeoff(estimator)
     curve, chosen = ax.get_lines()
-    assert curve.get_xdata().tolist() == list(path.literals)
+    assert curve.get_xdata().tolist() == list(path.sizes)
     assert chosen.get_xdata().tolist() == [path.chosen]
     render(ax)
-    with pytest.raises(InputError, match="fit with pruning=True"):
+    with pytest.raises(InputError, match="or pruning=True"):
         plot_tradeoff(make_card())
 
 
@@ -112,8 +112,7 @@ def test_training_is_a_curve_of_epochs_or_terms(pruned):
     _, X, y = pruned
     grown = NewronClassifier("heaviside", recipe="grow", max_terms=3, random_state=0).fit(X, y)
     ax = plot_training(grown)
-    assert ax.get_xlabel() == "terms"
-    assert ax.get_lines()[0].get_ydata().tolist() == grown.path_.loss.tolist()
+    assert ax.get_lines()[0].get_ydata().tolist() == grown.loss_curve_
     smooth = NewronClassifier("sigmoid", recipe="gradient", max_iter=5, random_state=0).fit(X, y)
     ax = plot_training(smooth)
     assert ax.get_xlabel() == "step of training"

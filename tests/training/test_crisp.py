@@ -1,7 +1,5 @@
 """Polished and grown networks, against the naive way and against their promises."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,14 @@ from newron.tables.field import Field
 from newron.training.callbacks import Callback
 from newron.training.crisp import CrispShape, RankedTable, from_crisp, polish, to_crisp
 from newron.training.folds import split_folds
-from newron.training.growing import GrowPlan, GrowTask, evaluate_terms, grow
+from newron.training.growing import (
+    GrowPlan,
+    GrowTask,
+    count_conditions,
+    evaluate_terms,
+    grow,
+    grow_short,
+)
 from newron.training.ranking import learn_ranking
 from oracle import crisp as naive
 
@@ -168,24 +173,29 @@ class TestGrow:
         assert np.all(np.diff(objectives) <= 1e-9)
         assert objectives[-1] < 0.8 * objectives[0]
 
-    def test_the_path_is_nested(self, loss, seed):
+    def test_the_loss_after_each_term_is_told(self, loss, seed):
         task, _ = make_task(loss, seed=seed)
         heard = Steps()
         context = make_context(callbacks=[heard])
-        shapes, losses = grow(task, GrowPlan(max_terms=12), context)
+        shape, losses = grow(task, GrowPlan(max_terms=12), context)
         assert not context.stopped
-        assert sorted(set(heard.steps)) == list(range(1, len(shapes)))
-        assert len(losses) == len(shapes)
-        for shorter, longer in pairwise(shapes):
-            n, m = len(shorter.terms), len(shorter.conditions)
-            assert len(longer.terms) == n + 1
-            np.testing.assert_array_equal(longer.terms[:n], shorter.terms)
-            np.testing.assert_array_equal(longer.conditions[:m], shorter.conditions)
+        assert sorted(set(heard.steps)) == list(range(1, len(shape.terms) + 1))
+        assert len(losses) == len(shape.terms) + 1
+        assert losses[-1] < losses[0]
+
+    def test_short_networks_have_a_term_more_each_up_to_so_many_conditions(self, loss, seed):
+        task, _ = make_task(loss, seed=seed)
+        shapes = grow_short(task, GrowPlan(max_conditions=1), 8)
+        assert [len(shape.terms) for shape in shapes] == list(range(len(shapes)))
+        n_columns = len(task.ranking.lows)
+        assert all(count_conditions(shape, n_columns) < 8 for shape in shapes[:-1])
+        losses = [task.measure(shape) for shape in shapes]
+        assert losses[-1] < losses[1] < losses[0]
 
     def test_threads_change_nothing(self, loss, seed):
         plan = GrowPlan(max_terms=6)
         shapes = [
-            grow(make_task(loss, 5000, seed=seed, n_threads=n)[0], plan, make_context())[0][-1]
+            grow(make_task(loss, 5000, seed=seed, n_threads=n)[0], plan, make_context())[0]
             for n in (1, 3)
         ]
         for a, b in zip(shapes[0].for_core(), shapes[1].for_core(), strict=True):
@@ -239,15 +249,13 @@ class TestRecipes:
         rng = np.random.default_rng(0)
         X = rng.normal(size=(300, 4))
         y = ((X[:, 0] > 0) & (X[:, 1] > 0)).astype(int)
-        fitted = NewronClassifier(recipe="grow", random_state=0).fit(X, y)
+        fitted = NewronClassifier(recipe="grow", size="auto", random_state=0).fit(X, y)
         path = fitted.path_
         assert fitted.score(X, y) > 0.98
         assert path[0].n_functions == 0
-        assert [len(m.layers) >= 1 for m in (path[0], path[1], path[-1])] == [True] * 3
-        assert path.n_conditions == sorted(path.n_conditions)
-        assert len(path.loss) == len(path)
-        assert path.loss[-1] == pytest.approx(fitted.best_loss_)
-        np.testing.assert_array_equal(path[-1].predict(X), fitted.predict(X))
+        assert 2 <= path.chosen <= 6
+        assert fitted.model_ == path[path.chosen]
+        assert list(path.sizes) == sorted(set(path.sizes))
 
     def test_the_order_of_the_rows_and_weights_as_repeats(self):
         rng = np.random.default_rng(0)

@@ -417,20 +417,19 @@ class TestEstimators:
         X = make_blobs(200)[0]
         y = (X[:, 0] > 0.3).astype(int)
         pruned = NewronClassifier(**FEW).fit(X, y).prune(X, y)
-        assert pruned.prune_path_.chosen == 1
-        assert pruned.prune_path_.loss[1] < 0.05
+        assert pruned.path_.chosen == 1
+        assert pruned.path_.loss[1] < 0.05
 
     def test_a_new_estimator_comes_out_and_the_old_one_stays(self, grown):
         X, y, whole, pruned = grown
-        before = whole.path_[-1]
-        assert np.array_equal(whole.predict(X), before.predict(X))
-        assert whole.prune_path_ is None
+        before = whole.model_
+        assert whole.path_ is None
         assert type(pruned) is NewronClassifier
         assert pruned.get_params() == whole.get_params()
         assert count_literals(pruned.model_) < count_literals(before)
         assert set(list_columns(pruned.model_)) <= {"x1", "x2"}
         assert pruned.score(X, y) > 0.75
-        assert pruned.path_ is None
+        assert pruned.path_.models[-1] == before
         assert pruned.best_loss_ == pytest.approx(
             -np.mean(np.log(pruned.predict_proba(X)[np.arange(len(y)), y])), rel=1e-5
         )
@@ -440,8 +439,8 @@ class TestEstimators:
         X, y, _, after = grown
         inside = NewronClassifier(pruning=True, **GROWN).fit(X, y)
         assert inside.model_ == after.model_
-        assert inside.prune_path_.literals == after.prune_path_.literals
-        np.testing.assert_array_equal(inside.prune_path_.loss, after.prune_path_.loss)
+        assert inside.path_.sizes == after.path_.sizes
+        np.testing.assert_array_equal(inside.path_.loss, after.path_.loss)
         assert inside.best_loss_ == after.best_loss_
 
     def test_neither_order_nor_threads_nor_repetition_change_it(self):
@@ -454,12 +453,12 @@ class TestEstimators:
             NewronClassifier(pruning=True, n_jobs=2, **QUICK).fit(X, y),
         ):
             assert other.model_ == pruned.model_
-            np.testing.assert_array_equal(other.prune_path_.score, pruned.prune_path_.score)
+            np.testing.assert_array_equal(other.path_.score, pruned.path_.score)
         weighed = NewronClassifier(pruning=True, **QUICK).fit(X, y, sample_weight=weight)
         again = np.repeat(np.arange(90), weight.astype(int))
         repeated = NewronClassifier(pruning=True, **QUICK).fit(X[again], y[again])
         assert weighed.model_ == repeated.model_
-        np.testing.assert_array_equal(weighed.prune_path_.loss, repeated.prune_path_.loss)
+        np.testing.assert_array_equal(weighed.path_.loss, repeated.path_.loss)
 
     def test_small_weights_do_not_prune_everything(self):
         X, y = make_blobs()
@@ -469,11 +468,11 @@ class TestEstimators:
 
     def test_the_path_tells_what_each_size_costs(self, grown):
         _, y, _, pruned = grown
-        path = pruned.prune_path_
-        assert list(path.literals) == sorted(set(path.literals))
-        assert path.literals[0] == 0
+        path = pruned.path_
+        assert list(path.sizes) == sorted(set(path.sizes))
+        assert path.sizes[0] == 0
         assert len(path) == len(path.models) == len(list(path))
-        for n, model, columns in zip(path.literals, path, path.columns, strict=True):
+        for n, model, columns in zip(path.sizes, path, path.columns, strict=True):
             assert count_literals(model) == n
             assert list_columns(model) == columns
             assert path[n] == model
@@ -485,16 +484,16 @@ class TestEstimators:
         assert path.score[0] == pytest.approx(max(np.mean(y), 1 - np.mean(y)), abs=0.02)
         assert path.loss[0] > path.loss[-1]
         best = int(np.argmin(path.loss))
-        chosen = path.literals.index(path.chosen)
+        chosen = path.sizes.index(path.chosen)
         assert path.score[chosen] >= path.score[best] - path.error[best]
 
     def test_the_path_as_a_frame(self, grown):
         pytest.importorskip("pandas")
-        path = grown[-1].prune_path_
+        path = grown[-1].path_
         frame = path.to_frame()
-        assert list(frame) == ["literals", "columns", "accuracy", "error", "loss", "chosen"]
-        assert frame.literals.tolist() == list(path.literals)
-        assert frame.literals[frame.chosen].tolist() == [path.chosen]
+        assert list(frame) == ["conditions", "columns", "accuracy", "error", "loss", "chosen"]
+        assert frame.conditions.tolist() == list(path.sizes)
+        assert frame.conditions[frame.chosen].tolist() == [path.chosen]
         assert frame["columns"].tolist() == [len(names) for names in path.columns]
 
     def test_tolerance_and_limit_say_how_far(self, grown):
@@ -507,17 +506,17 @@ class TestEstimators:
         assert sizes[-1] == 0
         one = whole.prune(X, y, max_literals=1, honest=False)
         assert count_literals(one.model_) <= 1
-        assert one.prune_path_.literals[-1] == count_literals(whole.model_)
+        assert one.path_.models[-1] == whole.model_
 
     def test_by_score_the_smallest_that_is_not_worse_by_pairs_is_taken(self, grown):
         X, y, whole, pruned = grown
-        path = pruned.prune_path_
+        path = pruned.path_
         best = int(np.argmax(path.score))
         for tolerance in (0.0, 1.0, 2.0):
             chosen = path.choose(tolerance, criterion="score")
             gap = path.score[best] - path.score
             good = gap <= tolerance * path.pair_error[best]
-            assert chosen == path.literals[int(np.argmax(good))]
+            assert chosen == path.sizes[int(np.argmax(good))]
         again = whole.prune(X, y, tolerance=2.0, criterion="score")
         assert count_literals(again.model_) == path.choose(2.0, criterion="score")
 
@@ -529,7 +528,7 @@ class TestEstimators:
             ({"tolerance": 1.9, "criterion": "score"}, 2),
             ({"tolerance": 2.0, "criterion": "score"}, 1),
             ({"tolerance": 9.0, "criterion": "score"}, 0),
-            ({"tolerance": 0.0, "criterion": "score", "max_literals": 2}, 2),
+            ({"tolerance": 0.0, "criterion": "score", "max_size": 2}, 2),
             ({"tolerance": 1.0, "criterion": "loss"}, 3),
             ({"tolerance": 3.0, "criterion": "loss"}, 1),
             ({"tolerance": 1.5, "criterion": "loss"}, 3),
@@ -539,8 +538,8 @@ class TestEstimators:
         # The gaps to the best score are 4, 2, 1, 0, 0 of its standard errors by pairs.
         score = 0.875 - np.array([4.0, 2.0, 1.0, 0.0, 0.0]) / 64
         path = replace(
-            grown[3].prune_path_,
-            literals=(0, 1, 2, 3, 4),
+            grown[3].path_,
+            sizes=(0, 1, 2, 3, 4),
             score=score,
             error=np.full(5, 1 / 64),
             loss=np.array([0.75, 0.625, 0.5, 0.375, 0.25]),
@@ -550,7 +549,7 @@ class TestEstimators:
         assert path.choose(**how) == chosen
 
     def test_errors_of_pairs_are_those_of_differences_on_the_same_rows(self, grown):
-        error = grown[3].prune_path_.pair_error
+        error = grown[3].path_.pair_error
         np.testing.assert_allclose(error, error.T)
         assert (np.diag(error) == 0.0).all()
         assert (error >= 0.0).all()
@@ -590,7 +589,7 @@ class TestEstimators:
         whole = NewronClassifier(**FEW).fit(X, y)
         pruned = whole.prune(X, y)
         assert pruned.model_ == whole.model_
-        assert np.all(np.isnan(pruned.prune_path_.score))
+        assert np.all(np.isnan(pruned.path_.score))
         assert count_literals(whole.prune(X, y, max_literals=2).model_) <= 2
 
     def test_a_class_of_one_row_is_not_held_out(self):
@@ -642,7 +641,7 @@ class TestEstimators:
             kept = NewronClassifier(pruning=True, **FEW).fit(X, y)
         assert told[0].filename == __file__
         assert kept.model_ == whole.model_
-        assert kept.prune_path_ is None
+        assert kept.path_ is None
         with pytest.raises(KeyboardInterrupt):
             whole.prune(X, y)
 
@@ -653,24 +652,24 @@ class TestEstimators:
         with pytest.warns(NewronWarning, match="goes on from the network before") as told:
             pruned.partial_fit(X, y)
         assert told[0].filename == __file__
-        assert pruned.prune_path_ is None
+        assert pruned.path_ is None
         assert pruned.model_ == clone(whole).fit(X, y).partial_fit(X, y).model_
         warm = NewronClassifier(pruning=True, warm_start=True, **FEW).fit(X, y).fit(X, y)
         plain = NewronClassifier(warm_start=True, **FEW).fit(X, y).fit(X, y)
-        assert warm.prune_path_.models[-1] == plain.model_
+        assert warm.path_.models[-1] == plain.model_
 
     def test_a_grown_network_starts_anew_as_before(self, grown):
         X, y, _, pruned = grown
         with pytest.warns(NewronWarning, match="starts anew"):
             again = pickle.loads(pickle.dumps(pruned)).partial_fit(X, y)
-        assert again.prune_path_ is None
+        assert again.path_ is None
         with pytest.raises(InputError, match="a grown network cannot go on"):
             pickle.loads(pickle.dumps(pruned)).set_params(warm_start=True).fit(X, y)
 
     def test_parts_are_not_pruned(self):
         X, y = make_blobs(60)
         parts = NewronClassifier(pruning=True, **FEW).partial_fit(X, y).partial_fit(X, y)
-        assert parts.prune_path_ is None
+        assert parts.path_ is None
 
     def test_files_keep_it(self, tmp_path):
         import skops.io
@@ -685,8 +684,8 @@ class TestEstimators:
         assert all(name.startswith("newron.") for name in unknown)
         for other in (again, skops.io.load(io.BytesIO(data), trusted=unknown)):
             assert other.model_ == pruned.model_
-            assert other.prune_path_.literals == pruned.prune_path_.literals
-            assert other.prune_path_[1] == pruned.prune_path_[1]
+            assert other.path_.sizes == pruned.path_.sizes
+            assert other.path_[1] == pruned.path_[1]
 
     def test_numbers_are_short(self, grown):
         for layer in grown[-1].model_.layers:
@@ -725,10 +724,10 @@ class TestKinds:
         amounts = NewronRegressor(processing, **make).fit(X, 1e3 * y + 5)
         fewer = amounts.prune(X, 1e3 * y + 5, honest=False)
         assert count_literals(fewer.model_) <= count_literals(amounts.model_)
-        path = fewer.prune_path_
+        path = fewer.path_
         assert path.metric == "r2"
         assert path.score[0] == pytest.approx(0.0, abs=0.1)
-        chosen = path.literals.index(path.chosen)
+        chosen = path.sizes.index(path.chosen)
         assert path.score[chosen] == pytest.approx(1.0 - path.loss[chosen])
 
     @pytest.mark.parametrize(
@@ -824,9 +823,9 @@ class TestKinds:
         X, effect = make_rows(2)
         y = (effect > np.median(effect)).astype(int)
         make = {**QUICK, **how, "monotonic_cst": list(DIRECTIONS)}
-        path = NewronClassifier(**make).fit(X, y).prune(X, y, honest=False).prune_path_
+        path = NewronClassifier(**make).fit(X, y).prune(X, y, honest=False).path_
         for model in path:
             check(lambda rows, model=model: model.scores(rows)[:, 0], X, n_rows=5)
         amounts = NewronRegressor(**make).fit(X, effect).prune(X, effect, honest=False)
-        for model in amounts.prune_path_:
+        for model in amounts.path_:
             check(lambda rows, model=model: model.scores(rows)[:, 0], X, n_rows=5)

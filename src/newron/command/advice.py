@@ -64,8 +64,8 @@ def _advise(result: FitResult, name: str) -> str:
     if name == "constant":
         return f"These inputs may not tell {result.table.y.name}: try more rows or other columns"
     if options.processing != "smooth" and get_processing(options.processing).crisp:
-        more = 2 * options.terms
-        return f"Try curves instead of conditions, --processing smooth, or --terms {more}"
+        more = "" if options.size == "best" else ", or a longer network, --size best"
+        return f"Try curves instead of conditions, --processing smooth{more}"
     if options.processing != "linear":
         return "Try --processing linear, a regression that can be read, or take the baseline"
     return "Try --processing smooth, or take the baseline"

@@ -28,6 +28,7 @@ from newron.command.terminal import Console
 EXAMPLES = (
     ("newron fit heart.csv --target disease", ""),
     ("newron fit heart.csv -t disease -o model.json", "the model alone"),
+    ("newron fit heart.csv -t disease --size auto", "as short as validation rows allow"),
     ("newron fit heart.csv -t disease --hidden 4,2", "allow two hidden layers"),
     ("newron fit heart.csv -t disease --processing smooth", "curves instead of conditions"),
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
@@ -84,9 +85,25 @@ def run(
             "default (cross-validated choice), gradient (this very network), grow, paper.",
         ),
     ] = "default",
+    size: Annotated[
+        str,
+        option(
+            "--size",
+            "whole|auto|best|N",
+            "Lines of the network: auto takes the shortest that is within one standard error of "
+            "the best on validation rows, best the most accurate, N at most so many; whole is all "
+            "that is trained.",
+        ),
+    ] = "whole",
     terms: Annotated[
-        int, option("--terms", "N", "Conditions of a grown network at most.", min=1)
-    ] = 12,
+        int | None,
+        option(
+            "--terms",
+            "N",
+            "Terms of a grown network at most; by default 12, and 60 with another --size.",
+            min=1,
+        ),
+    ] = None,
     points: Annotated[
         int,
         option(
@@ -159,6 +176,7 @@ def run(
         FitOptions,
         fit_table,
         parse_hidden,
+        parse_size,
         plan_splits,
         rank_classes,
         read_table,
@@ -173,6 +191,7 @@ def run(
         processing=processing,
         hidden=parse_hidden(hidden),
         recipe=recipe,
+        size=parse_size(size),
         terms=terms,
         points=points,
         prune=prune,

@@ -25,10 +25,12 @@ from newron.formatting import (
 from newron.model import Model
 from newron.model.measurement import describe_score
 from newron.tables import Field, Label, LabelledTable, Target
+from newron.training.path import ModelPath
 
 __all__ = ["print_files", "print_result", "print_table"]
 
 _MAX_NAMED = 6
+_MAX_SIZES = 8  # of the path
 
 
 # ---- the table ----
@@ -124,6 +126,9 @@ def print_result(
     if result.evaluation is not None and console.width >= WIDTH:
         console.print()
         _draw_qualities(console, result, result.evaluation)
+    if result.path is not None and result.path.is_measured and len(result.path) > 1:
+        console.print()
+        _print_path(console, result.path)
     console.print()
     print_model(console, result.model, result.rules, next(iter(written)))
     console.print()
@@ -175,6 +180,33 @@ def _draw_qualities(console: Console, result: FitResult, evaluation: Evaluation)
     else:
         percents = [(name, estimate.scale(100.0)) for name, estimate in estimates.items()]
         draw_chart(console, percents, unit="%", limit=100.0)
+
+
+def _print_path(console: Console, path: ModelPath) -> None:
+    """Print how good shorter and longer networks are, in two lines."""
+    places = _choose_places(path)
+    percent = path.metric == "accuracy"
+    scores = [100.0 * path.score[i] if percent else path.score[i] for i in places]
+    sizes = [
+        f"[{path.sizes[i]}]" if path.sizes[i] == path.chosen else f"{path.sizes[i]} "
+        for i in places
+    ]
+    digits = 1 if percent else 3
+    heads = (path.unit.capitalize(), "Accuracy, %" if percent else "R²")
+    lines = (sizes, [f"{score:.{digits}f} " for score in scores])
+    for head, cells in zip(heads, lines, strict=True):
+        console.print(f"  {head:<12}" + "".join(f"{cell:>7}" for cell in cells))
+    console.print(dim("  on validation rows within the training rows; --size N takes another"))
+
+
+def _choose_places(path: ModelPath) -> list[int]:
+    """Return up to eight sizes to show: the chosen one, the longest, and some others."""
+    listed = (1, 2, 3, 5, 8, 12, 20)
+    wanted = {path.sizes.index(path.chosen), len(path) - 1}
+    for size in listed:
+        if size in path.sizes and len(wanted) < _MAX_SIZES:
+            wanted.add(path.sizes.index(size))
+    return sorted(wanted)
 
 
 def _get_estimate(quality: ClassificationQuality | RegressionQuality) -> Estimate:
@@ -245,6 +277,7 @@ def _to_dict(result: FitResult, outputs: Outputs, written: Mapping[str, str]) ->
         "output": model.to_dict()["output"],
         "fingerprint": model.fingerprint,
         "functions": model.n_functions,
+        "path": None if result.path is None else result.path.to_dict(),
         "hidden": [layer.n_neurons for layer in model.layers[:-1]],
         "not used": result.unused,
         "rules": None if rules is None else rules.to_text(notes=False),

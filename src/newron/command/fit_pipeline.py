@@ -49,6 +49,7 @@ from newron.tables import EncodedTable, LabelledTable, Target, read_labelled
 from newron.tables.fingerprint import hash_table
 from newron.tables.labelled import open_labelled
 from newron.training.large import is_large
+from newron.training.path import ModelPath
 from newron.training.recipe import RECIPES
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "FitResult",
     "fit_table",
     "parse_hidden",
+    "parse_size",
     "plan_splits",
     "rank_classes",
     "read_table",
@@ -63,6 +65,7 @@ __all__ = [
 
 NETWORK = "network"
 _CLASS_OBJECTIVES = ("log_loss", "ordinal")
+_TERMS = (12, 60)  # of a whole network, and of the longest of a path
 _SECONDS = 3.0  # to look for shorter rules
 _MAX_REPORTED = 20_000  # rows of a report
 
@@ -77,7 +80,8 @@ class FitOptions:
     processing: str = "heaviside"
     hidden: tuple[int, ...] | str | None = None
     recipe: str = "default"
-    terms: int = 12
+    size: int | str = "whole"
+    terms: int | None = None
     points: int = 5
     prune: bool = False
     class_weight: str | None = None
@@ -95,6 +99,11 @@ class FitOptions:
                 f"--objective {self.objective}: expected --task {needed}, got {task!r}"
             )
         return needed
+
+    @property
+    def max_terms(self) -> int:
+        """How many terms a grown network has at most."""
+        return _TERMS[self.size != "whole"] if self.terms is None else self.terms
 
     def check(self) -> None:
         """Raise where a name does not exist, in the words of the command line."""
@@ -136,7 +145,8 @@ class FitOptions:
         """Return the estimator for a target, not fitted yet; ``units`` are those of columns."""
         settings: dict[str, Any] = {
             "recipe": self.recipe,
-            "max_terms": self.terms,
+            "size": self.size,
+            "max_terms": self.max_terms,
             "pruning": self.prune,
             "random_state": self.seed,
             "n_jobs": self.jobs,
@@ -173,6 +183,21 @@ def parse_hidden(text: str | None) -> tuple[int, ...] | str | None:
     return widths
 
 
+def parse_size(text: str) -> int | str:
+    """Parse the option for the size of the network.
+
+    Examples
+    --------
+    >>> parse_size("auto"), parse_size("12")
+    ('auto', 12)
+    """
+    if text in ("whole", "auto", "best"):
+        return text
+    if not text.isdecimal():
+        raise InputError(f"--size: expected whole, auto, best or a number of lines, got {text!r}")
+    return int(text)
+
+
 def plan_splits(y: Target, folds: int | None, test: float | None) -> SplitPlan:
     """Decide on which rows to evaluate, in the words of the command line."""
     if folds is not None and test is not None:
@@ -197,7 +222,9 @@ class CardEstimator(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: EncodedTable, y: Target) -> Self:
         """Train on a table."""
-        model: Model = clone(self.network).fit(X, y).model_
+        fitted = clone(self.network).fit(X, y)
+        model: Model = fitted.model_
+        self.path_: ModelPath | None = fitted.path_
         if self.max_points and is_card(model) and read_card(model).points.terms:
             # Without time for improvements: these end by the clock, not when they are the same.
             rows = cover_rows(model, X, np.asarray(y))
@@ -245,6 +272,7 @@ class FitResult:
     predictions: Predictions | None  # of the rows that were evaluated on
     model: Model
     rules: RuleSet | None  # of a crisp network
+    path: ModelPath | None  # to shorter and longer networks
     seconds: float
 
     @cached_property
@@ -391,14 +419,15 @@ def fit_table(
     if plan.test_size and predictions is not None:
         if not isinstance(predictions.fitted, CardEstimator):
             raise InputError("--test: expected at least 2 classes beside the test rows, got 1")
-        model: Model = predictions.fitted.model_
+        fitted = predictions.fitted
     else:
         with show_stage(console, "final fit") as stage:
             stage.update(0, 1, format_count(table.n_rows, "row"))
-            model = estimator.fit(table.X, table.y).model_
+            fitted = estimator.fit(table.X, table.y)
+    model: Model = fitted.model_
     rules = _extract_rules(table, model) if model.is_crisp else None
     seconds = time.perf_counter() - begin
-    result = FitResult(data, table, options, plan, predictions, model, rules, seconds)
+    result = FitResult(data, table, options, plan, predictions, model, rules, fitted.path_, seconds)
     if result.measurement is not None:
         model = model.attach(result.measurement)
         parts = model.schema, model.layers, model.output, model.measured

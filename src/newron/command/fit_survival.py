@@ -105,7 +105,8 @@ def make_estimator(options: FitOptions, units: Mapping[str, str]) -> NewronSurvi
     return NewronSurvival(
         options.processing,
         recipe=options.recipe,
-        max_terms=options.terms,
+        size=options.size,
+        max_terms=options.max_terms,
         pruning=options.prune,
         hidden_layer_sizes=() if options.hidden is None else options.hidden,
         random_state=options.seed,

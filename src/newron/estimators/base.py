@@ -46,10 +46,10 @@ from newron.training import strategies
 from newron.training.callbacks import Callback
 from newron.training.context import FitContext
 from newron.training.encoding import SCALES, describe_columns
-from newron.training.growing import GrowPath
 from newron.training.large import is_large, list_blocks, make_large_set
 from newron.training.limits import find_limits, settle_limits
-from newron.training.pruning import PrunePath, PrunePlan, measure_fit, prune
+from newron.training.path import ModelPath, count_lines, declare_model
+from newron.training.pruning import PrunePlan, measure_fit, prune
 from newron.training.recipe import RECIPES
 from newron.training.specification import FitResult, Specification
 from newron.training.training_set import Counts, TrainingSet
@@ -92,6 +92,7 @@ class NewronEstimator(Readable, TableReader):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_init": _OPTIONAL_COUNT,
         "max_terms": [Interval(Integral, 1, 2**31 - 1, closed="both")],
+        "size": [StrOptions({"whole", "auto", "best"}), Interval(Integral, 0, None, closed="left")],
         "pruning": ["boolean"],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
         "handle_unknown": [StrOptions({"missing", "error"})],
@@ -127,6 +128,7 @@ class NewronEstimator(Readable, TableReader):
         validation_fraction: float = 0.2,
         n_init: int | None = None,
         max_terms: int = 60,
+        size: int | str = "whole",
         pruning: bool = False,
         categorical_features: Any = "from_dtype",
         handle_unknown: str = "missing",
@@ -158,6 +160,7 @@ class NewronEstimator(Readable, TableReader):
         self.validation_fraction = validation_fraction
         self.n_init = n_init
         self.max_terms = max_terms
+        self.size = size
         self.pruning = pruning
         self.categorical_features = categorical_features
         self.handle_unknown = handle_unknown
@@ -204,14 +207,14 @@ class NewronEstimator(Readable, TableReader):
         strategy = "gradient" if one_pass else self.recipe
         fitted = strategies.run(strategy, data, trained, context)
         _warn_interrupted(fitted)
-        fitted, path = self._declare(fitted, X), None
-        if self.pruning and not one_pass and not fitted.interrupted:
-            fitted, path = self._prune_fitted(fitted, data, spec, context)
+        fitted = self._declare(fitted, X)
+        if not one_pass and not fitted.interrupted:
+            fitted = self._shorten(fitted, data, spec, context)
         if not one_pass:
             fitted = _settle(fitted, data, class_weight)
         self._coverage = None if one_pass else cover_training(fitted.model, data)
         self._record = None if one_pass else record_training(fields, X, y, weight)
-        return self._keep(fitted, add=one_pass, prune_path=path)
+        return self._keep(fitted, add=one_pass)
 
     def _fit_blocks(self, raw: Rows, spec: Specification) -> Self:
         """Train on a large table, of which the engine sees all rows in blocks."""
@@ -294,11 +297,11 @@ class NewronEstimator(Readable, TableReader):
             return fitted
         model = fitted.model
         schema = declare_domains(model.schema, self.domains, X)
-        path = None if fitted.path is None else replace(fitted.path, schema=schema)
-        declared = Model(schema, model.layers, model.output, means=model.means)
-        return replace(fitted, model=declared, path=path)
+        path = None if fitted.path is None else fitted.path.declare(schema)
+        whole = None if fitted.whole is None else declare_model(fitted.whole, schema)
+        return replace(fitted, model=declare_model(model, schema), path=path, whole=whole)
 
-    def _keep(self, fitted: FitResult, *, add: bool, prune_path: PrunePath | None = None) -> Self:
+    def _keep(self, fitted: FitResult, *, add: bool) -> Self:
         fitted = replace(fitted, model=join_ends(fitted.model))
         self._fitted = fitted
         self.model_: Model = fitted.model
@@ -311,8 +314,7 @@ class NewronEstimator(Readable, TableReader):
         self.loss_curve_ = earlier + curve
         self.n_iter_ = max(len(self.loss_curve_), 1)
         self.best_loss_ = float(fitted.best_loss)
-        self.path_: GrowPath | None = fitted.path
-        self.prune_path_ = prune_path
+        self.path_: ModelPath | None = fitted.path
         return self
 
     # ---- pruning ----
@@ -330,6 +332,7 @@ class NewronEstimator(Readable, TableReader):
     ) -> Self:
         """Return a new estimator whose network has as few conditions as held-out rows allow.
 
+        The whole network is pruned, whatever ``size`` took of its path.
         Conditions are taken out one after the other, and the weights of the last layer
         refitted. What each number of conditions costs is measured on validation rows: in
         five folds, or on one third from 5,000 rows on. Each fold trains a network of its
@@ -355,7 +358,7 @@ class NewronEstimator(Readable, TableReader):
         Returns
         -------
         NewronClassifier or NewronRegressor
-            With the same parameters, the smaller ``model_``, and ``prune_path_``. This
+            With the same parameters, the smaller ``model_``, and its ``path_``. This
             estimator stays as it is. ``partial_fit`` and ``warm_start`` go on from the
             network before pruning.
         """
@@ -367,8 +370,9 @@ class NewronEstimator(Readable, TableReader):
         how = PrunePlan(tolerance, max_literals, honest, criterion)
         rows, targets, weight, class_weight = self._read_again(X, y, sample_weight)
         data = TrainingSet.from_rows(rows, targets, weight, self._fields)
-        spec = specify(self, data.fields, self.model_.output, class_weight)
-        path = prune(data, spec, self.recipe, self.model_, how, make_context(self))
+        spec = specify(self, data.fields, self.model_.output, class_weight, whole=True)
+        whole = self._fitted.whole or self.model_
+        path = prune(data, spec, self.recipe, whole, how, make_context(self))
         pruned: Self = clone(self)
         settings = self.get_params(deep=False)
         for name, value in vars(self).items():
@@ -376,7 +380,7 @@ class NewronEstimator(Readable, TableReader):
                 setattr(pruned, name, value)
         fitted = _settle(_prune_fit(self._fitted, path, data, spec), data, class_weight)
         pruned._coverage = cover_training(fitted.model, data)
-        pruned._keep(fitted, add=False, prune_path=path)
+        pruned._keep(fitted, add=False)
         return pruned
 
     @abstractmethod
@@ -385,20 +389,26 @@ class NewronEstimator(Readable, TableReader):
     ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
         """Read rows as those of the fit: X, y, their weights and those of classes."""
 
-    def _prune_fitted(
+    def _shorten(
         self, fitted: FitResult, data: TrainingSet, spec: Specification, context: FitContext
-    ) -> tuple[FitResult, PrunePath | None]:
+    ) -> FitResult:
+        """Prune where that is requested, or where the recipe has no path to so short a network."""
+        how = PrunePlan()
+        if not self.pruning:
+            if isinstance(self.size, str) or count_lines(fitted.model) <= self.size:
+                return fitted
+            how = PrunePlan(0.0, int(self.size), honest=False)
         apart = replace(make_context(self), callbacks=context.callbacks)
         try:
-            path = prune(data, spec, self.recipe, fitted.model, PrunePlan(), apart)
+            path = prune(data, spec, self.recipe, fitted.model, how, apart)
         except KeyboardInterrupt:
             warnings.warn(
                 "pruning was interrupted: the whole network is kept",
                 InterruptedWarning,
                 stacklevel=5,
             )
-            return fitted, None
-        return _prune_fit(fitted, path, data, spec), path
+            return fitted
+        return _prune_fit(fitted, path, data, spec)
 
     # ---- predicting ----
 
@@ -496,8 +506,9 @@ def _settle(fitted: FitResult, data: TrainingSet, class_weight: Floats | None) -
 
 
 def _prune_fit(
-    fitted: FitResult, path: PrunePath, data: TrainingSet, spec: Specification
+    fitted: FitResult, path: ModelPath, data: TrainingSet, spec: Specification
 ) -> FitResult:
     """Return the fit of the pruned network; training would go on from the whole one."""
     loss = measure_fit(data, spec, path.model)
-    return replace(fitted, model=path.model, best_loss=loss, path=None)
+    whole = fitted.whole or fitted.model
+    return replace(fitted, model=path.model, best_loss=loss, path=path, whole=whole)

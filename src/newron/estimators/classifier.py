@@ -93,6 +93,13 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         The fraction of rows that early stopping splits off.
     n_init : int, optional
         Restarts, run in parallel; the one of the lowest loss is kept.
+    size : {"whole", "auto", "best"} or int, default "whole"
+        How long the network is that is taken, in lines of what is printed: conditions of
+        crisp networks, curves of smooth ones. "whole" is all that the recipe trains. "auto"
+        is the shortest that is within one standard error of the best on validation rows,
+        "best" the most accurate there, a number the best of at most so many lines;
+        ``path_`` then keeps them all. The recipes "gradient" and "paper" train the network
+        that you describe, and heed a number alone.
     max_terms : int, default 60
         Terms of a grown network at most; validation rows decide how many it gets.
     pruning : bool, default False
@@ -139,12 +146,9 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         The watched loss after each epoch.
     best_loss_ : float
         The loss of the kept network.
-    path_ : GrowPath or None
-        Of a grown network: ``path_[n]`` is the model of its first n terms,
-        ``path_.loss`` and ``path_.inner_loss`` are what each number costs.
-    prune_path_ : PrunePath or None
-        Of a pruned network: ``prune_path_[n]`` is the model with at most n
-        conditions, ``prune_path_.to_frame()`` what each number costs.
+    path_ : ModelPath or None
+        Shorter networks, and how good they are on validation rows: ``path_[n]`` is the
+        model of at most n lines, ``print(path_)`` shows the path; see docs/recipes.md.
     processing_ : str
         What "smooth" chose.
     hidden_layer_sizes_ : tuple of int
@@ -190,6 +194,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         validation_fraction: float = 0.2,
         n_init: int | None = None,
         max_terms: int = 60,
+        size: int | str = "whole",
         pruning: bool = False,
         categorical_features: Any = "from_dtype",
         handle_unknown: str = "missing",
@@ -223,6 +228,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
             validation_fraction=validation_fraction,
             n_init=n_init,
             max_terms=max_terms,
+            size=size,
             pruning=pruning,
             categorical_features=categorical_features,
             handle_unknown=handle_unknown,

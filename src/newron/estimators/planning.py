@@ -23,7 +23,7 @@ from newron.training.architecture import SMOOTH, Architecture, plan_architecture
 from newron.training.callbacks import Callback, ProgressLine
 from newron.training.context import FitContext
 from newron.training.recipe import Recipe, get_recipe
-from newron.training.specification import CoreFit, FitResult, Specification
+from newron.training.specification import WHOLE, CoreFit, FitResult, Specification
 from newron.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -121,8 +121,9 @@ def specify(
     class_weight: Floats | None,
     *,
     one_pass: bool = False,
+    whole: bool = False,
 ) -> Specification:
-    """Return what to train by an estimator's parameters."""
+    """Return what to train by an estimator's parameters; ``whole`` networks have no path."""
     architecture, *others = _plan_networks(estimator, output.n_scores, one_pass=one_pass)
     directions = read_directions(estimator._list_directions(), fields, architecture, output)
     if directions and estimator.n_factors > 1:
@@ -137,6 +138,7 @@ def specify(
         periods=read_periods(estimator.domains, fields, architecture),
         validation_fraction=estimator.validation_fraction if estimator.early_stopping else None,
         max_terms=estimator.max_terms,
+        size=WHOLE if whole or estimator.pruning else estimator.size,
         keep_constant=estimator.warm_start,
         own_decay=estimator.weight_decay is not None,
         own_starts=estimator.n_init is not None,
@@ -181,7 +183,7 @@ def _continue_from(
         and fitted.model.output == spec.output
     )
     if same:
-        if one_pass and getattr(estimator, "prune_path_", None) is not None:
+        if one_pass and fitted.whole is not None:
             warnings.warn(
                 "partial_fit goes on from the network before pruning, and does not prune it",
                 NewronWarning,

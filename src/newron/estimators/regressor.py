@@ -93,6 +93,13 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         The fraction of rows that early stopping splits off.
     n_init : int, optional
         Restarts, run in parallel; the one of the lowest loss is kept.
+    size : {"whole", "auto", "best"} or int, default "whole"
+        How long the network is that is taken, in lines of what is printed: conditions of
+        crisp networks, curves of smooth ones. "whole" is all that the recipe trains. "auto"
+        is the shortest that is within one standard error of the best on validation rows,
+        "best" the most accurate there, a number the best of at most so many lines;
+        ``path_`` then keeps them all. The recipes "gradient" and "paper" train the network
+        that you describe, and heed a number alone.
     max_terms : int, default 60
         Terms of a grown network at most; validation rows decide how many it gets.
     pruning : bool, default False
@@ -133,10 +140,9 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
     loss_curve_ : list of float
         The loss after each epoch, in units of that of the best constant.
     best_loss_ : float
-    path_ : GrowPath or None
-    prune_path_ : PrunePath or None
-        Of a pruned network: ``prune_path_[n]`` is the model with at most n
-        conditions, ``prune_path_.to_frame()`` what each number costs.
+    path_ : ModelPath or None
+        Shorter networks, and how good they are on validation rows: ``path_[n]`` is the
+        model of at most n lines, ``print(path_)`` shows the path; see docs/recipes.md.
     processing_ : str
         What ``processing="smooth"`` chose.
     hidden_layer_sizes_ : tuple of int

@@ -64,7 +64,7 @@ class NewronSurvival(NewronEstimator):
         As of :class:`NewronClassifier`.
     max_iter, batch_size, learning_rate_init, weight_decay, n_iter_no_change, tol
         Settings of training by gradients, as of :class:`NewronClassifier`.
-    early_stopping, validation_fraction, n_init, max_terms, pruning
+    early_stopping, validation_fraction, n_init, max_terms, size, pruning
         As of :class:`NewronClassifier`.
     categorical_features, handle_unknown, monotonic_cst, domains
         Of the columns, as of :class:`NewronClassifier`; 1 is a hazard that rises.
@@ -80,7 +80,7 @@ class NewronSurvival(NewronEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray
         Where X had names that are text.
-    n_iter_, loss_curve_, best_loss_, path_, prune_path_, processing_, hidden_layer_sizes_, tree_
+    n_iter_, loss_curve_, best_loss_, path_, processing_, hidden_layer_sizes_, tree_
         As of :class:`NewronClassifier`.
 
     Examples

@@ -203,12 +203,12 @@ def plot_importance(
 
 
 def plot_tradeoff(path: Any, *, ax: Axes | None = None) -> Axes:
-    """Plot how good networks of fewer conditions are, on validation rows.
+    """Plot how good shorter networks are, on validation rows.
 
     Parameters
     ----------
-    path : PrunePath or pruned estimator
-        What ``estimator.prune_path_`` holds.
+    path : ModelPath or fitted estimator
+        What ``estimator.path_`` holds.
     ax : Axes, optional
         Where to plot; by default a new figure.
 
@@ -222,22 +222,23 @@ def plot_tradeoff(path: Any, *, ax: Axes | None = None) -> Axes:
     >>> matplotlib.use("Agg")  # no window
     >>> from newron import NewronClassifier
     >>> X, y = [[k / 10.0, k % 3] for k in range(40)], [0] * 20 + [1] * 20
-    >>> network = NewronClassifier(recipe="grow", max_terms=2, pruning=True, random_state=0)
+    >>> network = NewronClassifier(size="auto", random_state=0)
     >>> plot_tradeoff(network.fit(X, y)).get_xlabel()
     'conditions'
     """
-    path = getattr(path, "prune_path_", path)
-    if path is None or not hasattr(path, "literals"):
+    path = getattr(path, "path_", path)
+    if path is None or not hasattr(path, "pair_error"):
         raise InputError(
-            "expected a pruned estimator or its prune_path_, got none; fit with pruning=True"
+            "expected a fitted estimator with a path, or its path_, got none; fit with "
+            'size="auto" or pruning=True'
         )
     ax = _get_axes(ax)
-    sizes, score, error = np.array(path.literals), path.score, path.error
+    sizes, score, error = np.array(path.sizes), path.score, path.error
     ax.fill_between(sizes, score - error, score + error, color=LIGHT["blue-tint"], linewidth=0)
     ax.plot(sizes, score, "-o", color=LIGHT["blue"], markersize=4, label="± 1 standard error")
-    at = path.literals.index(path.chosen)
+    at = path.sizes.index(path.chosen)
     ax.plot(sizes[at], score[at], "D", color=LIGHT["red"], markersize=8, label="chosen")
-    ax.set_xlabel("conditions")
+    ax.set_xlabel(path.unit)
     ax.set_ylabel(
         {"accuracy": "accuracy on validation rows"}.get(path.metric, "R² on validation rows")
     )
@@ -251,7 +252,7 @@ def plot_training(estimator: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     estimator : fitted estimator
-        Steps are epochs; a grown network has its loss by the number of terms.
+        Steps are epochs, or the terms of a grown network.
     ax : Axes, optional
         Where to plot; by default a new figure.
 
@@ -267,20 +268,14 @@ def plot_training(estimator: Any, *, ax: Axes | None = None) -> Axes:
     >>> X, y = [[k / 10.0, k % 3] for k in range(40)], [0] * 20 + [1] * 20
     >>> network = NewronClassifier(recipe="grow", max_terms=2, random_state=0)
     >>> plot_training(network.fit(X, y)).get_xlabel()
-    'terms'
+    'step of training'
     """
-    curve, path = getattr(estimator, "loss_curve_", None), getattr(estimator, "path_", None)
+    curve = getattr(estimator, "loss_curve_", None)
     if curve is None:
         raise InputError("expected a fitted estimator with loss_curve_, got none; call fit first")
     ax = _get_axes(ax)
-    if path is None:
-        ax.plot(np.arange(1, len(curve) + 1), curve, color=LIGHT["blue"], label="training rows")
-        ax.set_xlabel("step of training")
-    else:
-        ax.plot(np.arange(len(path.loss)), path.loss, color=LIGHT["blue"], label="training rows")
-        held = np.arange(len(path.inner_loss))
-        ax.plot(held, path.inner_loss, "--", color=LIGHT["red"], label="validation rows")
-        ax.set_xlabel("terms")
+    ax.plot(np.arange(1, len(curve) + 1), curve, color=LIGHT["blue"], label="training rows")
+    ax.set_xlabel("step of training")
     ax.set_ylabel("loss")
     ax.legend(frameon=False)
     return ax

@@ -19,7 +19,7 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Targets
 
-__all__ = ["Term", "Terms", "center_terms", "split_terms"]
+__all__ = ["Term", "Terms", "center_terms", "regroup_terms", "split_terms"]
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,17 @@ def _round_mean(mean: float, spread: float) -> float:
     if not 0.0 < spread < math.inf:
         return mean if math.isfinite(mean) else 0.0
     return round(mean, 3 - math.floor(math.log10(spread))) + 0.0
+
+
+def regroup_terms(terms: Terms, groups: Sequence[Sequence[int]]) -> Terms:
+    """Return other terms of the same model, each with these functions of the last layer.
+
+    Functions of one group read the same columns.
+    """
+    own = {e: term for term in terms.terms for e in term.edges}
+    made = tuple(Term(own[group[0]].columns, own[group[0]].name, tuple(group)) for group in groups)
+    means = np.zeros((len(made), terms.model.output.n_scores))
+    return Terms(terms.model, made, terms.intercept, means, _make_network(terms.model, made))
 
 
 def _group_edges(model: Model) -> dict[tuple[int, ...], list[int]]:

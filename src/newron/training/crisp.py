@@ -439,23 +439,3 @@ def merge_terms(shape: CrispShape, n_columns: int) -> CrispShape:
         centre=centre,
         term_free=tuple(shape.term_free[t] for t in kept) if shape.term_free else (),
     )
-
-
-def cut_path(
-    shape: CrispShape, n: int, weight: Floats, centre: Floats, n_columns: int
-) -> CrispShape:
-    """Return a grown network with its first n terms and these weights."""
-    terms = shape.terms[:n]
-    n_neurons = int(np.sum(terms[:, 0] >= n_columns)) if n else 0
-    begin = shape.begin[: n_neurons + 1]
-    return replace(
-        shape,
-        begin=begin,
-        conditions=shape.conditions[: begin[-1]],
-        condition_free=shape.condition_free[: begin[-1]],
-        term_free=shape.term_free[:n],
-        terms=terms,
-        only=shape.only[:n],
-        weight=weight.reshape(n, len(centre)),
-        centre=centre,
-    )

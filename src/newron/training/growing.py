@@ -1,9 +1,9 @@
-"""Grown networks: how many terms, decided on inner rows, and the path to them."""
+"""Grown networks: how many terms, decided on inner rows, and short ones by size."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,6 @@ from newron.training.context import FitContext
 from newron.training.crisp import (
     CrispShape,
     RankedTable,
-    cut_path,
     from_crisp,
     merge_terms,
     score_table,
@@ -32,12 +31,13 @@ from newron.training.ranking import Ranking
 from newron.training.training_set import Part
 
 __all__ = [
-    "GrowPath",
+    "Decoder",
     "GrowPlan",
     "GrowTask",
+    "count_conditions",
     "evaluate_terms",
     "grow",
-    "grow_last",
+    "grow_short",
 ]
 
 _PATIENCE = 12  # terms without a better inner loss
@@ -52,6 +52,8 @@ class GrowPlan:
     ridge: float = 1.0
     least_weight: float = 2.0
     beam: int = 6
+    polish_every: int = 10
+    sweeps: int = 2
 
     def with_terms(self, n: int) -> GrowPlan:
         """Return the plan with another number of terms, one at least."""
@@ -60,8 +62,8 @@ class GrowPlan:
     def for_core(self) -> Any:
         """Return the core's settings."""
         settings = _core.GrowSettings()
-        for name in ("max_terms", "max_conditions", "ridge", "least_weight", "beam"):
-            setattr(settings, name, getattr(self, name))
+        for each in fields(self):
+            setattr(settings, each.name, getattr(self, each.name))
         return settings
 
 
@@ -100,35 +102,13 @@ class GrowTask:
 
 
 @dataclass(frozen=True)
-class GrowPath:
-    """A grown network cut off after each number of terms: smaller, and what it costs.
+class Decoder:
+    """What turns shapes of the core into models: the columns' and the targets' units."""
 
-    ``path[n]`` is the model of the first n terms, with weights of its own. ``loss`` is
-    that of the training rows by number of terms, ``inner_loss`` that of validation rows
-    while the number was chosen (empty where none were).
-    """
-
-    shapes: tuple[CrispShape, ...]
-    loss: Floats
-    inner_loss: Floats
     ranking: Ranking
     schema: Schema
     output: Output
     target_scale: TargetScale
-
-    def __len__(self) -> int:
-        """Count the models: one more than terms."""
-        return len(self.shapes)
-
-    def __getitem__(self, n_terms: int) -> Model:
-        """Return the model with so many terms."""
-        return self.make_model(self.shapes[n_terms])
-
-    @property
-    def n_conditions(self) -> list[int]:
-        """How many conditions each of the models has."""
-        n_columns = len(self.schema)
-        return [merge_terms(shape, n_columns).n_conditions for shape in self.shapes]
 
     def make_model(self, shape: CrispShape) -> Model:
         """Return the model of a shape in the columns' and the targets' units."""
@@ -170,30 +150,45 @@ def _follow(
         growing = waited < _PATIENCE and grower.grow()
 
 
-def grow(task: GrowTask, plan: GrowPlan, context: FitContext) -> tuple[list[CrispShape], Floats]:
-    """Grow to the number of terms that the plan names, and cut back along the path.
+def grow(
+    task: GrowTask, plan: GrowPlan, context: FitContext, part: Part | None = None
+) -> tuple[CrispShape, Floats]:
+    """Grow to the number of terms that the plan names, on all rows or some.
 
-    Returns the networks by number of terms, and their losses.
+    Returns the network, and the loss after each term, by what it was grown towards.
     """
-    grower = _grow(task, plan, context)
-    last = CrispShape.from_core(grower.shape(), task.ranking)
-    weights = grower.path(3, plan.ridge)[:-1]
-    n_columns = len(task.ranking.lows)
-    shapes = [cut_path(last, n, w, c, n_columns) for n, (w, c) in enumerate(weights)] + [last]
-    return shapes, np.array([task.measure(shape) for shape in shapes])
+    grower = task.start(plan, part)
+    losses = [grower.loss]
 
+    def step() -> bool:
+        more = bool(grower.grow())
+        if more:
+            losses.append(grower.loss)
+        return more
 
-def grow_last(task: GrowTask, plan: GrowPlan, context: FitContext) -> CrispShape:
-    """Grow to the number of terms that the plan names, without the path."""
-    return CrispShape.from_core(_grow(task, plan, context).shape(), task.ranking)
-
-
-def _grow(task: GrowTask, plan: GrowPlan, context: FitContext) -> Any:
-    grower = task.start(plan)
-    context.watch(
-        grower.grow,
-        lambda: Progress(grower.n_terms, plan.max_terms, grower.loss, grower.loss),
-    )
+    context.watch(step, lambda: Progress(grower.n_terms, plan.max_terms, grower.loss, grower.loss))
     if not context.stopped:
         grower.settle()
-    return grower
+        losses[-1] = grower.loss
+    return CrispShape.from_core(grower.shape(), task.ranking), np.array(losses)
+
+
+def grow_short(
+    task: GrowTask, plan: GrowPlan, most: int, part: Part | None = None
+) -> list[CrispShape]:
+    """Return networks of no term, one term and so on, up to so many conditions.
+
+    After each term every condition may move, to another threshold or column: a search for
+    the best few conditions by exchange, with exact losses.
+    """
+    grower = task.start(replace(plan, max_terms=most, polish_every=1, sweeps=5), part)
+    shapes = [CrispShape.from_core(grower.shape(), task.ranking)]
+    while count_conditions(shapes[-1], len(task.ranking.lows)) < most and grower.grow():
+        shapes.append(CrispShape.from_core(grower.shape(), task.ranking))
+    return shapes
+
+
+def count_conditions(shape: CrispShape, n_columns: int) -> int:
+    """Count the conditions on columns, equal ones of the last layer once."""
+    merged = merge_terms(shape, n_columns)
+    return len(merged.conditions) + int(np.sum(merged.terms[:, 0] < n_columns))

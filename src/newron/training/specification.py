@@ -19,9 +19,12 @@ from newron.training.wiring import Wiring
 
 if TYPE_CHECKING:
     from newron.training.core_trainer import Trained
-    from newron.training.growing import GrowPath
+    from newron.training.path import ModelPath
 
-__all__ = ["CoreFit", "FitResult", "Specification"]
+__all__ = ["WHOLE", "CoreFit", "FitResult", "Specification"]
+
+
+WHOLE = "whole"  # the size of a fit without a path
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Specification:
     periods: tuple[float, ...] = ()  # of the columns, 0 for those that do not repeat
     validation_fraction: float | None = None
     max_terms: int = 60
+    size: int | str = WHOLE  # of the model that is taken from the path
     keep_constant: bool = False  # rows that come later may differ in constant columns
     own_decay: bool = False  # the user named the decay
     own_starts: bool = False  # the user named the number of starts
@@ -71,8 +75,8 @@ class CoreFit:
 class FitResult:
     """A model and how training went.
 
-    ``core`` is what continues a network trained by gradients, ``path`` what a grown one
-    can be cut back to.
+    ``core`` is what continues a network trained by gradients, ``path`` has shorter networks
+    and how good these are.
     """
 
     model: Model
@@ -80,4 +84,6 @@ class FitResult:
     best_loss: float
     interrupted: bool = False
     core: CoreFit | None = None
-    path: GrowPath | None = None
+    path: ModelPath | None = None
+    whole: Model | None = None  # what was trained, where the model is a shorter one
+    n_conditions: int = 0  # of a grown network, before its normal form

@@ -6,7 +6,7 @@ from newron.training.context import FitContext
 from newron.training.specification import FitResult, Specification
 from newron.training.strategies.base import Gradient, Strategy
 from newron.training.strategies.default import Default
-from newron.training.strategies.growth import Grow
+from newron.training.strategies.grow import Grow
 from newron.training.training_set import TrainingSet
 
 __all__ = ["STRATEGIES", "Strategy", "fit", "run"]

@@ -23,8 +23,10 @@ from newron.training.folds import MANY_ROWS, SURE, Fold, is_better, split_folds
 from newron.training.gradient import fit_network
 from newron.training.specification import FitResult, Specification
 from newron.training.strategies.base import Strategy
+from newron.training.strategies.curves import walk_curves
 from newron.training.strategies.growth import is_heaviside, plan_growth
 from newron.training.strategies.racing import find_winners
+from newron.training.strategies.shortening import walk_path
 from newron.training.strategies.steps import fit_steps
 from newron.training.training_set import TrainingSet
 
@@ -68,7 +70,7 @@ class Default(Strategy):
             return fit_network(data, spec, context)
         if any(spec.directions):
             keep_quick(data, spec, context)
-            return fit_binned(data, spec, context)
+            return _fit_curves(data, spec, context)
         return _fit_smooth(data, spec, context)
 
 
@@ -117,28 +119,38 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
         return fit_network(data, spec, context)
     growth = plan_growth(data, spec, folds, context)
     if data.X.shape[1] > WIDE:
-        return growth.fit()
+        folds = folds[: len(growth.tasks)]
+        return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
     few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
     trial = partial(fit_network, spec=few, context=context)
     fit = partial(fit_network, data, spec, context)
     trained = _evaluate("gradient", data, folds[:_FIRST], spec, context, trial, fit)
     if np.all(trained.losses > growth.losses[:_FIRST]):
-        return growth.fit()
+        return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
     if folds[_FIRST:]:
         rest = _evaluate("gradient, other folds", data, folds[_FIRST:], spec, context, trial, fit)
         trained = trained.join(rest)
+    own = [trial.model for trial in trained.trials]
     if is_better(trained.losses, growth.losses):
-        return trained.fit()
+        return walk_path(growth, folds, trained.fit(), own)
     grown = growth.fit()
-    if is_better(growth.losses, trained.losses):
-        return grown
     # A tie: the network that is read in fewer conditions.
-    assert grown.path is not None  # noqa: S101 - it was grown
-    size = np.mean([trial.model.n_functions for trial in trained.trials])
-    return trained.fit() if size < grown.path.n_conditions[-1] else grown
+    size = np.mean([model.n_functions for model in own])
+    tied = not is_better(growth.losses, trained.losses)
+    if tied and size < grown.n_conditions:
+        return walk_path(growth, folds, trained.fit(), own)
+    return walk_path(growth, folds, grown, growth.fit_folds(folds))
 
 
 # ---- smooth functions ----
+
+
+def _fit_curves(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
+    """Fit by the engine alone."""
+    fitted = fit_pairs(data, spec, context)
+    result = finish_binned(fitted, data, spec, context)
+    train = partial(fit_binned, spec=spec, context=context.aside())
+    return walk_curves(fitted, result, data, spec, context, train)
 
 
 def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
@@ -148,11 +160,11 @@ def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> 
     result = finish_binned(fitted, data, spec, context)
     deep = find_winners(data, spec, context.fork(), fitted, result.model)
     folds = split_folds(data, spec.objective, context.spawn()) if deep else []
-    if not folds:
-        return result
     train = partial(fit_binned, spec=spec, context=context.aside())
-    fit = partial(_return, result)
-    best = _evaluate("additive, folds", data, folds, spec, context, train, fit)
+    walk = partial(walk_curves, fitted, result, data, spec, context, train)
+    if not folds:
+        return walk()
+    best = _evaluate("additive, folds", data, folds, spec, context, train, walk)
     for each in deep:
         train = partial(fit_network, spec=each.adjust(n_init=1), context=context)
         fit = partial(fit_network, data, each, context)
@@ -160,8 +172,3 @@ def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> 
         whole = _evaluate(name, data, folds, each, context, train, fit)
         best = whole if is_better(whole.losses, best.losses, SURE) else best
     return best.fit()
-
-
-def _return(result: FitResult) -> FitResult:
-    """Return what is fitted already."""
-    return result

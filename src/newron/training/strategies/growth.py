@@ -1,4 +1,4 @@
-"""The strategy "grow": a Heaviside network, term by term."""
+"""Growing Heaviside networks, term by term: of which kind, and how many."""
 
 from __future__ import annotations
 
@@ -8,41 +8,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from newron.engine.screening import WIDE
-from newron.errors import InputError
 from newron.model.arithmetic import Floats
+from newron.model.model import Model
 from newron.training.architecture import Architecture
 from newron.training.binned import fit_additive
 from newron.training.context import FitContext
-from newron.training.crisp import RankedTable
+from newron.training.crisp import RankedTable, merge_terms
 from newron.training.decoding import finish
 from newron.training.distillation import make_soft_targets
 from newron.training.encoding import describe_columns
-from newron.training.folds import MANY_ROWS, SURE, Fold, choose_size, is_better, split_folds
-from newron.training.growing import GrowPath, GrowPlan, GrowTask, evaluate_terms, grow
+from newron.training.folds import MANY_ROWS, SURE, Fold, choose_size, is_better
+from newron.training.growing import Decoder, GrowPlan, GrowTask, evaluate_terms, grow
 from newron.training.problem import Problem
 from newron.training.ranking import learn_ranking
 from newron.training.specification import FitResult, Specification
-from newron.training.strategies.base import Strategy
 from newron.training.training_set import TrainingSet
 
-__all__ = ["Grow", "Growth", "is_heaviside", "plan_growth", "start_growth"]
+__all__ = ["Growth", "is_heaviside", "plan_growth", "start_growth"]
 
 _BINS = (64, 255)  # of a column, on few and on many rows
 _RIDGES = (1.0, 2.0, 5.0, 10.0)  # of distilled networks
-
-
-class Grow(Strategy):
-    """Grow a Heaviside network; folds choose the kind and number of its terms."""
-
-    def fit(self, data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
-        """Fit by growing."""
-        if not is_heaviside(spec.architecture):
-            raise InputError(
-                'recipe="grow" builds networks of steps: expected processing "heaviside" and '
-                'aggregation "sum", got others; choose another recipe'
-            )
-        folds = split_folds(data, spec.objective, context.spawn())
-        return plan_growth(data, spec, folds, context).fit()
 
 
 def is_heaviside(architecture: Architecture) -> bool:
@@ -59,9 +44,11 @@ class Growth:
     spec: Specification
     context: FitContext
     task: GrowTask
-    path: GrowPath  # without networks yet
+    decoder: Decoder
     plan: GrowPlan
     evaluated: Floats  # by fold and number of terms; empty without folds
+    tasks: Sequence[GrowTask] = ()  # of each fold
+    rivals: Sequence[Growth] = ()  # what else was evaluated
 
     @property
     def losses(self) -> Floats:
@@ -73,20 +60,27 @@ class Growth:
         """Return the growth with the number of terms that the folds want."""
         evaluated = evaluate_terms(tasks, self.plan, folds)
         plan = self.plan.with_terms(choose_size(evaluated))
-        chosen = replace(self, plan=plan, evaluated=evaluated)
+        chosen = replace(self, plan=plan, evaluated=evaluated, tasks=tuple(tasks))
         self.context.evaluated(name, chosen.losses)
         return chosen
 
     def fit(self) -> FitResult:
         """Grow on all rows."""
-        shapes, losses = grow(self.task, self.plan, self.context)
-        inner = self.evaluated.mean(axis=0) if len(self.evaluated) else np.zeros(0)
-        path = replace(self.path, shapes=tuple(shapes), loss=losses, inner_loss=inner)
-        model = finish(path[-1], self.data, self.context.n_threads)
-        stopped = self.context.stopped
-        result = FitResult(model, losses, float(losses[-1]), interrupted=stopped, path=path)
+        shape, losses = grow(self.task, self.plan, self.context)
+        model = finish(self.decoder.make_model(shape), self.data, self.context.n_threads)
+        loss, stopped = self.task.measure(shape), self.context.stopped
+        n_conditions = merge_terms(shape, len(self.decoder.schema)).n_conditions
+        result = FitResult(model, losses, loss, interrupted=stopped, n_conditions=n_conditions)
         self.context.keep(result, -np.inf)
         return result
+
+    def fit_folds(self, folds: Sequence[Fold]) -> list[Model]:
+        """Grow on the rows of each fold."""
+        grown = [
+            grow(task, self.plan, self.context.aside(), fold.train)[0]
+            for task, fold in zip(self.tasks, folds, strict=True)
+        ]
+        return [self.decoder.make_model(shape) for shape in grown]
 
 
 def plan_growth(
@@ -114,9 +108,11 @@ def plan_growth(
     chosen = single.evaluate("grow, single conditions", tasks, folds)
     longer = longer.evaluate("grow, up to 3 conditions", tasks, folds)
     if is_better(longer.losses, chosen.losses, SURE):
-        return longer
+        return replace(longer, rivals=(chosen,))
     distilled = _distil_growth(single, folds)
-    return chosen if is_better(chosen.losses, distilled.losses, SURE) else distilled
+    if is_better(chosen.losses, distilled.losses, SURE):
+        return replace(chosen, rivals=(longer, distilled))
+    return replace(distilled, rivals=(chosen, longer))
 
 
 def start_growth(data: TrainingSet, spec: Specification, context: FitContext) -> Growth:
@@ -125,11 +121,10 @@ def start_growth(data: TrainingSet, spec: Specification, context: FitContext) ->
     problem = spec.make_problem(data)
     table = RankedTable(ranking.encode(data.X), problem, directions=spec.directions)
     schema = describe_columns(data.X, data.fields)
-    nothing = np.zeros(0)
-    path = GrowPath((), nothing, nothing, ranking, schema, spec.output, problem.scale)
+    decoder = Decoder(ranking, schema, spec.output, problem.scale)
     plan = GrowPlan(spec.max_terms, 1, ridge=5.0, least_weight=min(5.0, 0.1 * data.n_rows))
     task = GrowTask(table, ranking, context.n_threads)
-    return Growth(data, spec, context, task, path, plan, np.zeros((0, 1)))
+    return Growth(data, spec, context, task, decoder, plan, np.zeros((0, 1)))
 
 
 def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
@@ -145,7 +140,8 @@ def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
     ]
     teacher = _train_teacher(single, data)
     distilled = _choose_ridge(single, teacher, tasks, folds)
-    distilled = replace(distilled, evaluated=evaluate_terms(tasks, distilled.plan, folds))
+    evaluated = evaluate_terms(tasks, distilled.plan, folds)
+    distilled = replace(distilled, evaluated=evaluated, tasks=tuple(tasks))
     single.context.evaluated("grow, distilled", distilled.losses)
     return distilled
 
@@ -154,7 +150,9 @@ def _plan_wide(single: Growth, folds: Sequence[Fold]) -> Growth:
     """Choose between the rows' own targets and the engine's curves, with few fits."""
     chosen = single.evaluate("grow, single conditions", [single.task] * len(folds), folds)
     distilled = _distil_growth(single, folds)
-    return chosen if is_better(chosen.losses, distilled.losses) else distilled
+    if is_better(chosen.losses, distilled.losses):
+        return replace(chosen, rivals=(distilled,))
+    return replace(distilled, rivals=(chosen,))
 
 
 def _choose_ridge(
@@ -171,7 +169,9 @@ def _choose_ridge(
     return replace(
         single,
         task=replace(single.task, teacher=teacher),
-        path=replace(single.path, target_scale=teacher.scale.then(single.path.target_scale)),
+        decoder=replace(
+            single.decoder, target_scale=teacher.scale.then(single.decoder.target_scale)
+        ),
         plan=best,
     )
 
@@ -185,7 +185,7 @@ def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:
     spec = replace(growth.spec, directions=directions)
     smooth = fit_additive(rows.take_columns(varying), spec, growth.context)
     scores = smooth.model.score_rows(growth.data.X[:, varying])
-    return make_soft_targets(growth.data, growth.spec, growth.path.target_scale.apply(scores))
+    return make_soft_targets(growth.data, growth.spec, growth.decoder.target_scale.apply(scores))
 
 
 def _varies(column: Floats) -> bool:

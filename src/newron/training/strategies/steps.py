@@ -20,8 +20,9 @@ from newron.model.network import Layer
 from newron.training.binned import finish_binned, fit_additive
 from newron.training.context import FitContext
 from newron.training.folds import SURE, is_better, split_folds
-from newron.training.growing import GrowPlan, grow_last
+from newron.training.growing import GrowPlan, grow
 from newron.training.specification import FitResult, Specification
+from newron.training.strategies.curves import walk_curves
 from newron.training.strategies.growth import start_growth
 from newron.training.training_set import TrainingSet
 
@@ -38,12 +39,11 @@ def fit_steps(data: TrainingSet, spec: Specification, context: FitContext) -> Fi
     """Fit steps of columns, and terms of several conditions where they are needed."""
     fitted = fit_additive(data, spec, context, kind="heaviside", tolerance=_TOLERANCE)
     result = finish_binned(fitted, data, spec, context)
-    if max(map(measure_rest, fitted.parts)) < _EVIDENCE:
-        return result
-    model = _grow_terms(fitted, data, spec, context)
-    if model is None:
-        return result
-    return finish_binned(replace(fitted, model=model), data, spec, context)
+    if max(map(measure_rest, fitted.parts)) >= _EVIDENCE:
+        model = _grow_terms(fitted, data, spec, context)
+        if model is not None:
+            result = finish_binned(replace(fitted, model=model), data, spec, context)
+    return walk_curves(fitted, result, data, spec, context)
 
 
 def _grow_terms(
@@ -57,18 +57,19 @@ def _grow_terms(
     columns = _choose_columns(fitted)
     chosen = replace(spec, directions=tuple(spec.directions[c] for c in columns if spec.directions))
     growth = start_growth(rows.take_columns(columns), chosen, context)
-    base = growth.path.target_scale.apply(fitted.model.score_rows(rows.X))
+    base = growth.decoder.target_scale.apply(fitted.model.score_rows(rows.X))
     table = replace(growth.task.table, base=base)
     most = replace(_PLAN, max_terms=min(_PLAN.max_terms, spec.max_terms))
     growth = replace(growth, task=replace(growth.task, table=table), plan=most)
     growth = growth.evaluate("steps and terms", [growth.task], folds)
     if not is_better(growth.losses, growth.evaluated[:, 0], SURE):
         return None
-    grown = grow_last(growth.task, growth.plan, context)
-    scale = growth.path.target_scale
+    grown, _ = grow(growth.task, growth.plan, context)
+    scale = growth.decoder.target_scale
     # What is added has the targets' unit, but not their zero.
-    path = replace(growth.path, target_scale=replace(scale, shift=np.zeros_like(scale.shift)))
-    return _add(fitted.model, path.make_model(grown), columns)
+    shifted = replace(scale, shift=np.zeros_like(scale.shift))
+    decoder = replace(growth.decoder, target_scale=shifted)
+    return _add(fitted.model, decoder.make_model(grown), columns)
 
 
 def _choose_columns(fitted: EngineFit) -> NDArray[np.intp]:

@@ -1,0 +1,174 @@
+"""Short by default: networks of few conditions, and which of them validation rows allow.
+
+Short networks are grown anew, size by size, with all conditions polished at each size; that
+is cheap beside the fit, and better than cutting a long network back. They are grown in each
+way that the fit has evaluated (towards the labels or towards smooth curves, of single
+conditions or of terms of several), on all rows and on those of the folds; at each size the
+way of the lowest loss on validation rows counts. The network of the fit is the end of the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newron.model.model import Model
+from newron.training.crisp import CrispShape
+from newron.training.decoding import finish
+from newron.training.folds import Fold
+from newron.training.growing import GrowTask, count_conditions, grow_short
+from newron.training.path import (
+    ModelPath,
+    Trial,
+    average_rows,
+    find_size,
+    join_path,
+    measure_trial,
+)
+from newron.training.problem import Problem
+from newron.training.specification import WHOLE, FitResult
+from newron.training.strategies.growth import Growth
+from newron.training.training_set import Part
+
+__all__ = ["SIZES", "choose_model", "walk_path"]
+
+_MOST = 20  # conditions of short networks
+SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
+_RIDGE = 1.0
+_SURE = 1.0  # standard errors by which another kind of term must be better
+
+
+def walk_path(
+    growth: Growth, folds: Sequence[Fold], whole: FitResult, trials: Sequence[Model]
+) -> FitResult:
+    """Return a fit with the path to its network, and the model that its specification wants.
+
+    ``trials`` are networks like that of the fit, trained on the rows of each fold.
+    """
+    if whole.interrupted or not folds or growth.spec.size == WHOLE:
+        return whole
+    path = _make_path(growth, folds, whole.model, trials)
+    return choose_model(replace(whole, path=path), growth.spec.size)
+
+
+def choose_model(fitted: FitResult, size: int | str) -> FitResult:
+    """Return a fit with the model of a size that its path has: "auto", "best" or a number."""
+    path = fitted.path
+    if path is None:
+        return fitted
+    if size == "auto":
+        chosen = path.choose()
+    else:
+        chosen = path.choose(0.0, None if isinstance(size, str) else int(size))
+    path = replace(path, chosen=chosen)
+    return replace(fitted, model=path.model, path=path, whole=fitted.model)
+
+
+# ---- short networks ----
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A way to grow short networks."""
+
+    growth: Growth
+
+    def grow(self, task: GrowTask, part: Part | None = None) -> dict[int, CrispShape]:
+        """Return networks by their number of conditions, on all rows or some."""
+        plan = replace(self.growth.plan, ridge=_RIDGE)
+        n_columns = len(self.growth.decoder.schema)
+        shapes = grow_short(task, plan, _MOST, part)
+        return {count_conditions(shape, n_columns): shape for shape in shapes}
+
+    def evaluate(self, folds: Sequence[Fold], problem: Problem) -> Trial:
+        """Return how good the networks of all sizes are on the folds' validation rows."""
+        pairs = zip(self.growth.tasks, folds, strict=True)
+        return Trial.join_rows([self._evaluate_fold(task, fold, problem) for task, fold in pairs])
+
+    def _evaluate_fold(self, task: GrowTask, fold: Fold, problem: Problem) -> Trial:
+        shapes = self.grow(task, fold.train)
+        sizes = sorted(shapes)
+        ranks = task.table.take(fold.validation).ranks
+        scale = self.growth.decoder.target_scale
+        scores = [problem.scale.apply(scale.undo(shapes[n].score(ranks))) for n in sizes]
+        weight = self.growth.data.weight
+        return measure_trial(sizes, scores, problem, weight, fold.validation).at(SIZES)
+
+    def make_models(self, sizes: Sequence[int]) -> list[Model]:
+        """Return the networks of some sizes, grown on all rows."""
+        growth = self.growth
+        shapes = self.grow(growth.task)
+        known = sorted(shapes)
+        chosen = [shapes[known[find_size(known, size)]] for size in sizes]
+        n_threads = growth.context.n_threads
+        return [finish(growth.decoder.make_model(s), growth.data, n_threads) for s in chosen]
+
+
+def _make_path(
+    growth: Growth, folds: Sequence[Fold], whole: Model, trials: Sequence[Model]
+) -> ModelPath:
+    problem = growth.spec.make_problem(growth.data)
+    kinds = [_Kind(_soften(each)) for each in (growth, *growth.rivals)]
+    evaluated = [kind.evaluate(folds, problem) for kind in kinds]
+    best = _choose_kinds(evaluated)
+    models: dict[int, Model] = {}
+    for k, kind in enumerate(kinds):
+        places = np.flatnonzero(best == k)
+        if len(places):
+            made = kind.make_models([SIZES[i] for i in places])
+            models |= dict(zip(places.tolist(), made, strict=True))
+    rows = [evaluated[k].take([i]) for i, k in enumerate(best.tolist())]
+    rows.append(_evaluate_whole(growth, folds, problem, trials))
+    made = [models[i] for i in range(len(SIZES))]
+    return join_path(made, whole, Trial.join_networks(rows), growth.spec.objective.metric)
+
+
+def _choose_kinds(evaluated: Sequence[Trial]) -> NDArray[np.intp]:
+    """Return which kind to take at each size: the first, unless another is better for sure."""
+    first, *others = evaluated
+    best, most = np.zeros(len(first.sizes), np.intp), np.zeros(len(first.sizes))
+    for k, other in enumerate(others, 1):
+        gain, error = average_rows(first.loss - other.loss, first.loss_weight, first.count)
+        better = (gain > _SURE * error) & (gain > most)
+        best[better], most[better] = k, gain[better]
+    return best
+
+
+def _evaluate_whole(
+    growth: Growth, folds: Sequence[Fold], problem: Problem, trials: Sequence[Model]
+) -> Trial:
+    data, parts = growth.data, []
+    for fold, model in zip(folds, trials, strict=True):
+        part = fold.validation
+        scores = problem.scale.apply(model.score_rows(data.X[part.index]))
+        parts.append(measure_trial([0], [scores], problem, data.weight, part))
+    return Trial.join_rows(parts)
+
+
+def _soften(growth: Growth) -> Growth:
+    """Return a distilled growth with the teacher's probabilities in the place of the labels.
+
+    Several classes keep the distance of scores: the core has no soft targets for them.
+    """
+    objective = growth.task.table.problem.objective
+    if growth.task.teacher is None or (objective.stratified and objective.n_scores > 1):
+        return growth
+    task = growth.task
+    return replace(
+        growth,
+        task=_soften_task(task),
+        tasks=tuple(map(_soften_task, growth.tasks)),
+        decoder=replace(growth.decoder, target_scale=task.table.problem.scale),
+    )
+
+
+def _soften_task(task: GrowTask) -> GrowTask:
+    assert task.teacher is not None  # noqa: S101 - the caller looked
+    problem = task.table.problem
+    scores = task.teacher.scale.undo(task.teacher.targets)
+    targets = problem.objective.inverse_link(scores)
+    table = replace(task.table, problem=replace(problem, targets=targets))
+    return replace(task, table=table, teacher=None)
