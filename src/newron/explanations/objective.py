@@ -46,7 +46,7 @@ class SearchObjective:
     def complete(self) -> bool:
         """Whether every class that the objective allows is sought."""
         output = self.model.output
-        many = isinstance(output, Classes) and len(output.labels) - 1 > MAX_AIMS
+        many = isinstance(output, Classes) and output.n_scores - 1 > MAX_AIMS
         return not many or len(self.classes) == 1
 
     def is_reached(self, scores: Floats) -> Bools:
@@ -80,7 +80,7 @@ def make_objective(model: Model, scores: Floats, target: Any) -> SearchObjective
 def _aim_at_class(model: Model, output: Classes, scores: Floats, target: Any) -> SearchObjective:
     now = int(output.choose(scores[None])[0])
     chosen = [k for k in range(len(output.labels)) if k != now]
-    if len(chosen) > MAX_AIMS:
+    if len(chosen) > MAX_AIMS and output.n_scores > 1:
         chosen = sorted(sorted(chosen, key=lambda k: -float(scores[k]))[:MAX_AIMS])
     if target is not None:
         if target not in output.labels:
