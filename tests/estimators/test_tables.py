@@ -593,7 +593,7 @@ class TestMoreRows:
     @pytest.mark.parametrize("way", ["partial_fit", "warm_start"])
     @pytest.mark.parametrize("column", ["x", "c"])
     @pytest.mark.parametrize("first", ["gaps", "none"])
-    def test_gaps_are_known_from_the_first_rows_or_refused(self, processing, way, column, first):
+    def test_gaps_are_known_from_the_first_rows_or_announced(self, processing, way, column, first):
         rng = np.random.default_rng(0)
         frame = pd.DataFrame({"x": rng.normal(size=80), "c": rng.choice(list("ab"), 80)})
         y = (frame["x"] > 0).astype(int)
@@ -605,8 +605,9 @@ class TestMoreRows:
         fit = fitted.fit if way == "warm_start" else fitted.partial_fit
         if first == "none":
             fit(frame, y)
-            with pytest.raises(InputError, match=f"column '{column}', row 7 .*gap"):
+            with pytest.warns(NewronWarning, match=f"column '{column}', row 7 .*missing"):
                 fit(later, y)
+            assert np.all(np.isfinite(fitted.decision_function(later)))
         else:
             fit(later, y)
             fit(frame, y)

@@ -119,7 +119,9 @@ class TestRoundTrips:
             else:
                 assert np.array_equal(said, wanted), seed
             again = RuleSet.parse(rules.to_text(), built)
-            assert again.proof.equal is not False, seed
+            if again.proof.equal is False:  # a sum of rounded thirds is not that of the text
+                assert isinstance(model.output, Targets), seed
+                assert np.allclose(*again.proof.predicted, rtol=1e-12, atol=1e-12), seed
 
     @pytest.mark.parametrize("seed", range(6))
     def test_tree_to_network_to_rules_to_proof(self, seed):

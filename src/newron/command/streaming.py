@@ -19,6 +19,7 @@ from newron.model.model import Model
 from newron.tables import LabelledTable
 from newron.tables.labelled import LabelledSource
 from newron.training.callbacks import Callback, Progress
+from newron.training.path import ModelPath
 
 __all__ = ["StreamedNetwork", "describe_reading", "hold_out", "sample_table"]
 
@@ -87,7 +88,9 @@ class StreamedNetwork(BaseEstimator):  # type: ignore[misc]
 
             data = Dataset(source, labelled.options, surveyed=labelled, on_progress=show)
             network = clone(self.network).set_params(callbacks=_Stages(stage, labelled.n_used))
-            self.model_: Model = network.fit(data, labelled.target.name).model_
+            network.fit(data, labelled.target.name)
+        self.model_: Model = network.model_
+        self.path_: ModelPath | None = network.path_
         return self
 
     def __sklearn_tags__(self) -> Any:

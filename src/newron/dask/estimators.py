@@ -117,7 +117,7 @@ class DaskNewronClassifier(NewronClassifier):
         As those of the estimator in memory.
     learning_rate_init, weight_decay, n_iter_no_change, tol, early_stopping
         As those of the estimator in memory.
-    validation_fraction, n_init, max_terms, pruning, categorical_features, handle_unknown
+    validation_fraction, n_init, max_terms, size, pruning, categorical_features, handle_unknown
         As those of the estimator in memory.
     monotonic_cst, domains, class_weight, warm_start, random_state, n_jobs, verbose
         As those of the estimator in memory.
@@ -199,7 +199,7 @@ class DaskNewronRegressor(NewronRegressor):
         As those of the estimator in memory.
     learning_rate_init, weight_decay, n_iter_no_change, tol, early_stopping
         As those of the estimator in memory.
-    validation_fraction, n_init, max_terms, pruning, categorical_features, handle_unknown
+    validation_fraction, n_init, max_terms, size, pruning, categorical_features, handle_unknown
         As those of the estimator in memory.
     monotonic_cst, domains, warm_start, random_state, n_jobs, verbose, callbacks
         As those of :class:`newron.NewronRegressor`.

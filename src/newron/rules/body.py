@@ -91,7 +91,8 @@ def sum_points(
     for term, row in zip(terms, rows_of, strict=True):
         holds = np.flatnonzero(rows.holds(term.node))
         for j, weight in row:
-            total[holds, j] += weight
+            # Of ordered classes one weight counts for the sums of all limits.
+            total[holds, j if len(term.weights) > 1 else slice(None)] += weight
     return total, shared
 
 
