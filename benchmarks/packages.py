@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.multiclass import OneVsRestClassifier
 
-from benchmarks.learner import Fitted, Frame, Labels, Learner, keep, keep_missing, tune, wrap
+from benchmarks.learner import Fitted, Frame, Labels, Learner, keep_missing, tune, wrap
 from benchmarks.rule_learners import FIGSClassifier, count_splits, fill
 from benchmarks.tables import encode
 
@@ -144,16 +144,16 @@ PACKAGED = (
     ),
     Learner(
         "FIGS", "splits", True, "max_rules 5, 10, 20 by inner folds", encode, fit_figs,
-        package="imodels", max_repeats=1,
+        package="imodels",
     ),
     Learner(
         "RuleFit", "conditions", True,
         "imodels' defaults (penalty chosen inside), several classes one against all", encode,
-        fit_rulefit, package="imodels", max_repeats=1,
+        fit_rulefit, package="imodels",
     ),
     Learner(
         "RIPPER", "conditions", True, "wittgenstein's defaults, two classes alone", fill,
-        fit_ripper, only_two=True, package="wittgenstein", max_repeats=1,
+        fit_ripper, only_two=True, package="wittgenstein",
     ),
     Learner(
         "APLR", "terms", True, "its defaults (steps chosen by five inner folds)", encode, fit_aplr,
@@ -161,18 +161,18 @@ PACKAGED = (
     ),
     Learner(
         "LightGBM", "splits", False, "100 trees; 4, 15, 31 leaves, rate 0.05, 0.2 by inner folds",
-        encode, fit_lightgbm, package="lightgbm", max_repeats=1,
+        encode, fit_lightgbm, package="lightgbm",
     ),
     Learner(
         "CatBoost", "trees", False, "its defaults (1000 trees), raw columns", keep_missing,
         fit_catboost, package="catboost", max_repeats=1,
     ),
     Learner(
-        "RealMLP", "–", False, "pytabkit's RealMLP-TD, tuned defaults", keep,
+        "RealMLP", "–", False, "pytabkit's RealMLP-TD, tuned defaults", fill,
         fit_network("RealMLP_TD_Classifier"), package="pytabkit", max_repeats=1,
     ),
     Learner(
-        "TabM", "–", False, "pytabkit's TabM-D, defaults", keep,
+        "TabM", "–", False, "pytabkit's TabM-D, defaults", fill,
         fit_network("TabM_D_Classifier"), package="pytabkit", max_repeats=1,
     ),
 )  # fmt: skip
