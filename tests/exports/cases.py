@@ -106,7 +106,7 @@ def make_case(name: str, model: Model, table: list) -> Case:
 @cache
 def make_cases(n: int = 60) -> list[Case]:
     """Return smooth and crisp models of every kind, a third of them with hostile names."""
-    cases = [make_hostile(), make_widest(), make_steep(), make_ties(), make_points()]
+    cases = [make_hostile(), make_widest(), make_steep(), make_ties(), make_points(), make_bands()]
     for seed in range(n):
         model = with_points(with_ranks(make_model(seed), seed), seed)
         if seed % 3 == 0:
@@ -214,6 +214,15 @@ def make_points() -> Case:
     output = Classes(("low", "high"), unit=0.313, offset=0.195)
     table = [[float(x), float(y)] for x in range(10) for y in (1, 4, 8)]
     return make_case("points", Model(Schema(columns), [last], output), table)
+
+
+def make_bands() -> Case:
+    """Return ordered classes, one of which is never the most probable."""
+    model = make_points().model
+    labels = ("none", "mild", "moderate", "severe")
+    output = Classes(labels, unit=0.5, limits=(-3.0, 0.5, 0.75))
+    table = [*make_points().table, [None, 3.0], [4.0, None]]
+    return make_case("bands", Model(model.schema, model.layers, output), table)
 
 
 def make_steep() -> Case:
