@@ -176,7 +176,10 @@ class TestCurves:
         times = fitted.unique_times_
         known = estimate_kaplan_meier(y["death"], y["months"])(times)
         mean = fitted.predict_survival_function(X, return_array=True).mean(axis=0)
-        np.testing.assert_allclose(mean, known, atol=0.04)
+        at_risk = (y["months"][:, None] >= times).sum(axis=0)
+        well = at_risk >= 30  # the estimate itself has an error of 0.03 with fewer
+        assert well.sum() > 15
+        np.testing.assert_allclose(mean[well], known[well], atol=0.04)
 
     def test_times_before_zero_are_refused(self, fitted, subjects):
         (curve,) = fitted.predict_survival_function(subjects[0][:1])
