@@ -360,6 +360,30 @@ def test_categories_and_missing_values_become_sets_of_steps(rng):
     assert found.model.rules()
 
 
+def test_heaviside_has_corners_for_what_two_columns_do_together(rng):
+    X = np.column_stack([rng.normal(size=6000), rng.integers(0, 3, 6000)])
+    X[:600, 0] = np.nan
+    slope = np.array([-2.0, 0.0, 2.0])[X[:, 1].astype(int)]
+    z = np.where(np.isnan(X[:, 0]), 0.0, X[:, 0]) * slope
+    y = (rng.random(6000) < 1.0 / (1.0 + np.exp(-z))).astype(float)
+    fields = (Field("x"), Field("colour", ("red", "green", "blue")))
+    apart, both = (
+        fit(X, y, number_classes(), fields, options=Options("heaviside", pairs=pairs)).model
+        for pairs in (False, True)
+    )
+    hidden, last = both.layers
+    assert set(np.bincount(hidden.target)) == {2}
+    assert last.b[last.source >= 2] == pytest.approx(1.5)
+    truth = float(np.mean(np.logaddexp(0.0, z) - y * z))
+    losses = [
+        float(np.mean(np.logaddexp(0.0, score) - y * score))
+        for score in (model.score_rows(X)[:, 0] for model in (apart, both))
+    ]
+    assert losses[0] > truth + 0.1
+    assert losses[1] < truth + 0.02
+    assert both.rules()
+
+
 # ---- directions ----
 
 
@@ -443,3 +467,16 @@ def test_the_path_goes_from_short_to_near(fitted):
     assert sizes == sorted(set(sizes))
     losses = [measure_loss(model, X, y) for model in models]
     assert losses[-1] == pytest.approx(measure_loss(fitted.model, X, y), abs=0.01)
+
+
+def test_wide_tables_find_columns_that_matter_only_together():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 160))
+    z = 2.0 * X[:, 7] * X[:, 110] + X[:, 3]
+    y = (rng.random(3000) < 1.0 / (1.0 + np.exp(-z))).astype(float)
+    model = fit(X, y, number_classes(), name_columns(160)).model
+    hidden = model.layers[0]
+    assert set(hidden.source.tolist()) == {7, 110}
+    new = rng.normal(size=(2000, 160))
+    truth = 2.0 * new[:, 7] * new[:, 110] + new[:, 3]
+    assert np.corrcoef(model.score_rows(new)[:, 0], truth)[0, 1] > 0.95

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.engine.basis import Group, PairBasis, list_groups, list_lines, make_pair_bases
+from newron.engine.basis import (
+    Group,
+    PairBasis,
+    list_groups,
+    list_lines,
+    make_line,
+    make_pair_bases,
+)
 from newron.engine.binning import BinnedTable, bin_rows
 from newron.engine.design import (
     LEVELS,
@@ -32,7 +39,7 @@ from newron.engine.likelihood import Likelihood
 from newron.engine.monotone import fix_directions, hold_directions
 from newron.engine.pairs import PairScan, coarsen_rows, find_pairs, make_pair_group
 from newron.engine.rows import Index, Values
-from newron.engine.screening import WIDE, Sums, find_columns
+from newron.engine.screening import WIDE, Sums, find_columns, find_partners
 from newron.engine.steps import find_steps
 from newron.engine.surfaces import AllPairs, make_all_pairs
 from newron.model.arithmetic import Floats
@@ -49,6 +56,7 @@ _STEP_ROUNDS, _MAX_STEPS = 8, 80
 _COLUMN_ROUNDS = 4  # of looking for columns that stand out
 _PULL, _PULL_ROWS = 5.0, 1_000.0
 _STRONG_GAIN, _GAIN = 6.0, 4.0  # of a pair, on few and on many rows
+_PARTNER_ROWS = 20_000  # of wide tables, on which columns are looked at for their partners
 _HEREDITY = 0.2  # the smallest importance of a column in pairs, in units of the mean
 _MOST_DOUBT = 2.0  # of the logarithm of a prior variance
 _PRUNED = 1e-4  # prior variance below which a group is dropped, on many rows
@@ -232,7 +240,7 @@ def fit_additive(
         _add_steps(model, _STEP_ROUNDS, 6, notify)
     if pairs and len(table.columns) > 1:
         notify("pairs")
-        model.bases = make_pair_bases(table, _list_free(model, is_wide))
+        model.bases = make_pair_bases(table, _list_partners(model))
         if _add_pairs(model, notify) and steps and table.total >= _STEP_ROWS:
             _add_steps(model, 2, 5, notify)
         if model.is_few and _add_all_pairs(model):
@@ -244,15 +252,30 @@ def fit_additive(
     return model
 
 
-def _list_free(model: Additive, is_wide: bool) -> list[int]:
-    """Return the columns that may be in pairs: with a curve of their own, and no direction."""
-    columns: Iterable[int] = range(len(model.table.columns))
-    if is_wide:
-        single = (group for group in model.at.groups if len(group.columns) == 1)
-        columns = sorted({group.columns[0] for group in single if not group.tied})
+def _list_free(model: Additive) -> list[int]:
+    """Return the columns that have a curve of their own and no direction."""
+    single = (group for group in model.at.groups if len(group.columns) == 1)
+    return _leave_directed(model, {group.columns[0] for group in single if not group.tied})
+
+
+def _leave_directed(model: Additive, columns: Iterable[int]) -> list[int]:
+    columns = sorted(columns)
     if not model.directions:
-        return list(columns)
+        return columns
     return [c for c in columns if not model.directions[model.table.columns[c].source]]
+
+
+def _list_partners(model: Additive) -> list[int]:
+    """Return the columns that may be in pairs; on wide tables those where it is worth a look."""
+    table = model.table
+    everything = _leave_directed(model, range(len(table.columns)))
+    if len(table.columns) <= WIDE:
+        return everything
+    index = table.rows.sample(_PARTNER_ROWS, 2)
+    lines = [make_line(table.columns[c]) for c in everything]
+    codes = table.rows.take_codes(index)[everything]
+    found = find_partners(lines, codes, model.differentiate(index))
+    return sorted({*_list_free(model), *(everything[i] for i in found)})
 
 
 def _hold_directions(model: Additive, notify: Stage) -> None:
@@ -326,9 +349,11 @@ def _add_steps(model: Additive, n_rounds: int, rounds: int, notify: Stage) -> No
 def scan_pairs(model: Additive) -> list[PairScan]:
     """Return the pairs of columns that do something together beyond the model, strongest first."""
     table = model.table
-    d, is_wide = len(table.columns), len(table.columns) > WIDE
-    bases = model.bases or make_pair_bases(table, _list_free(model, is_wide))
-    threshold = _STRONG_GAIN + 0.5 * np.log(max(0.5 * d * (d - 1), 1.0)) if model.is_few else _GAIN
+    d = len(table.columns)
+    bases = model.bases or make_pair_bases(table, _list_partners(model))
+    threshold = _GAIN
+    if model.is_few or d > WIDE:
+        threshold = _STRONG_GAIN + 0.5 * np.log(max(0.5 * d * (d - 1), 1.0))
     return find_pairs(
         table,
         bases,
@@ -350,14 +375,16 @@ def _add_pairs(model: Additive, notify: Stage) -> bool:
 
 
 def _add_all_pairs(model: Additive) -> bool:
-    if len(model.bases) < 2:
+    free = set(_list_free(model))
+    bases = {c: basis for c, basis in model.bases.items() if c in free}
+    if len(bases) < 2:
         return False
     importance = model.importance()
     threshold = _HEREDITY if model.n_outputs == 1 else 1e3
-    weight = importance + threshold * importance[list(model.bases)].mean() + 1e-6
+    weight = importance + threshold * importance[list(bases)].mean() + 1e-6
     table = model.table
     rows_weight = table.rows.take(None, table.weight)
-    made = make_all_pairs(model.bases, table.codes, rows_weight, weight)
+    made = make_all_pairs(bases, table.codes, rows_weight, weight)
     if made is None:
         return False
     model.surfaces, group = made

@@ -14,7 +14,15 @@ import numpy as np
 from newron.engine.binning import BinnedTable, Bins, LevelBins, NumberBins
 from newron.model.arithmetic import Floats
 
-__all__ = ["Group", "PairBasis", "list_groups", "list_lines", "make_pair_bases", "standardize"]
+__all__ = [
+    "Group",
+    "PairBasis",
+    "list_groups",
+    "list_lines",
+    "make_line",
+    "make_pair_bases",
+    "standardize",
+]
 
 _SMOOTH, _ROUGH = 8, 8  # leading functions of the kernels
 _PAIR_FUNCTIONS = 4  # of a column in a pair
@@ -71,8 +79,19 @@ def list_lines(table: BinnedTable) -> Iterator[Group]:
         for group in _list_marks(c, bins):
             yield replace(group, tied=True)
         if isinstance(bins, NumberBins) and bins.n_bins > 1:
-            line = standardize(_make_linear(bins).sum(axis=1), bins.fraction)
-            yield Group("line", (c,), _with_missing(line[:, None]), 0.01, tied=True)
+            yield Group("line", (c,), make_line(bins)[:, None], 0.01, tied=True)
+
+
+def make_line(bins: Bins) -> Floats:
+    """Return a column of numbers as one function of its bins, or the main split of categories."""
+    if isinstance(bins, NumberBins) and bins.n_bins > 1:
+        line = standardize(_make_linear(bins).sum(axis=1), bins.fraction)
+    else:
+        marks = _mark_levels(bins)
+        line = np.zeros(bins.n_bins)
+        if marks is not None:
+            line = standardize(_rotate(marks, bins.fraction, 0.0)[0][:, 0], bins.fraction)
+    return _with_missing(line[:, None])[:, 0]
 
 
 def _list_marks(c: int, bins: Bins) -> Iterator[Group]:
