@@ -2,32 +2,36 @@
 
 The best segmentation of a curve into so many pieces is found by dynamic programming; there
 are as few pieces as the curve's uncertainty allows. Categories are segmented in the order
-of their values.
+of their values. A surface of two columns becomes pairs of conditions that must both hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.engine.additive import Additive
 from newron.engine.assembly import far_ends
-from newron.engine.binning import LevelBins, NumberBins
+from newron.engine.binning import Bins, LevelBins, NumberBins
+from newron.engine.design import coarsen
 from newron.engine.functions import find_threshold
+from newron.engine.shapes import SURFACE_LEVELS, Surface, list_surfaces
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Output
 from newron.model.schema import Column, Schema
 
-__all__ = ["assemble_steps", "cut_curves"]
+__all__ = ["CrispScore", "assemble_steps", "cut_score"]
 
-_MAX_STEPS = 12  # of one curve
+_MAX_STEPS = 16  # of one curve
 _NOTHING = 0.02  # nats, below which a curve is left out
 _FLOOR = 0.03
+_BOTH = 1.5  # of two conditions, which are 0 or 1
+_MAX_CORNERS = 32  # of one surface
 _COARSER = 3.0  # than smooth functions: a step more is dearer than a function
 
 
@@ -43,30 +47,141 @@ class _Step:
     levels: NDArray[np.bool_] | None = None
 
 
-def cut_curves(model: Additive, tolerance: float, output: int) -> tuple[list[_Step], float]:
-    """Return the steps of one output's score, and the constant below them."""
-    sums, _ = model.sum_curvature(output)
+@dataclass(frozen=True, eq=False)
+class _Corner:
+    """Two conditions that must both hold."""
+
+    weight: float
+    sides: tuple[_Step, _Step]
+
+
+@dataclass(frozen=True, eq=False)
+class CrispScore:
+    """One output's score: steps, corners and the constant below them."""
+
+    steps: list[_Step]
+    corners: list[_Corner]
+    constant: float
+
+    def scale(self, target: int, shift: float, scale: float) -> CrispScore:
+        """Return the score of a target in its units."""
+        return CrispScore(
+            [replace(step, target=target, weight=step.weight * scale) for step in self.steps],
+            [replace(corner, weight=corner.weight * scale) for corner in self.corners],
+            self.constant * scale + shift,
+        )
+
+
+def cut_score(model: Additive, tolerance: float, output: int, pairs: bool) -> CrispScore:
+    """Return the steps of one output's score, and the corners where pairs are wanted."""
+    sums, total = model.sum_curvature(output)
     constant = float(model.at.values[0, output])
+    curves = [model.curve(c, output) for c in range(len(model.table.columns))]
+    corners: list[_Corner] = []
+    for surface in list_surfaces(model, output, total) if pairs else ():
+        limit = max(_COARSER * tolerance * surface.effective, _NOTHING)
+        found = _cut_surface(model, surface, 2.0 * limit / max(total, 1e-300), curves)
+        constant -= sum(mean for _, mean in found)
+        corners += [corner for corner, _ in found]
     steps: list[_Step] = []
     for c, bins in enumerate(model.table.columns):
-        curve = model.curve(c, output)
+        curve = curves[c]
         mass = sums[c, : len(curve)] + _FLOOR * bins.mass
         mean = float(mass @ curve / max(float(mass.sum()), 1e-300))
         if 0.5 * float(mass @ (curve - mean) ** 2) < _NOTHING:
             constant += mean
             continue
         used = model.effective(c, output) + sum(
-            model.at.groups[g].kind == "step" for g in model.at.by_column[c]
+            model.at.groups[g].kind == "step" for g in model.at.by_column.get(c, [])
         )
         limit = max(_COARSER * tolerance * max(used, 0.1), _NOTHING)
         if isinstance(bins, NumberBins):
-            base, found = _cut_numbers(bins, curve, mass[:-1], limit, output)
+            base, found_steps = _cut_numbers(bins, curve, mass[:-1], limit, output)
         else:
             assert isinstance(bins, LevelBins)  # noqa: S101 - there are two kinds
-            base, found = _cut_levels(bins, curve, mass[:-1], limit, output)
+            base, found_steps = _cut_levels(bins, curve, mass[:-1], limit, output)
         constant += base
-        steps += found
-    return steps, constant
+        steps += found_steps
+    return CrispScore(steps, corners, constant)
+
+
+# ---- surfaces ----
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The conditions on one column of a surface: which levels and bins each holds for."""
+
+    bins: Bins
+    holds: NDArray[np.bool_]  # (conditions, levels)
+    by_bin: NDArray[np.bool_]  # (conditions, bins), missing values last
+    mass: Floats  # of levels, which sums to 1
+    order: NDArray[np.intp]  # of levels; those of numbers are in order
+
+    @classmethod
+    def make(cls, bins: Bins, direction: Floats) -> _Side:
+        """Cut numbers by size, and categories in the order of a direction."""
+        level = coarsen(bins, SURFACE_LEVELS)[: len(bins.mass)].astype(np.intp)
+        mass = np.bincount(level, bins.mass, minlength=SURFACE_LEVELS)
+        there = np.unique(level[:-1])
+        if isinstance(bins, LevelBins):
+            there = there[np.argsort(direction[there], kind="stable")]
+        place = np.full(SURFACE_LEVELS, -1)
+        place[there] = np.arange(len(there))
+        holds = place[None, :] >= np.arange(1, len(there))[:, None]
+        by_bin = holds[:, level]
+        by_bin[:, -1] = False  # missing values are on neither side
+        return cls(bins, holds, by_bin, mass / max(float(mass.sum()), 1e-300), there)
+
+    def centre(self) -> Floats:
+        """Return every condition by level, of mean 0."""
+        return np.asarray(self.holds - (self.holds @ self.mass)[:, None])
+
+    def write(self, k: int, output: int) -> _Step:
+        """Return a condition in the column's units."""
+        bins = self.bins
+        if isinstance(bins, NumberBins):
+            cut = int(np.argmax(self.by_bin[k]))
+            return _Step(output, bins.source, 1.0, find_threshold(bins, cut)[0])
+        assert isinstance(bins, LevelBins)  # noqa: S101 - there are two kinds
+        by_level = self.by_bin[k][bins.find_codes()]
+        return _Step(output, bins.source, 1.0, None, False, by_level[:-1])
+
+
+def _cut_surface(
+    model: Additive, surface: Surface, limit: float, curves: list[Floats]
+) -> list[tuple[_Corner, float]]:
+    """Return corners whose sum comes near a surface, each with its mean.
+
+    What a corner adds for one column alone leaves that column's curve.
+    """
+    columns = [model.table.columns[c] for c in surface.pair]
+    left, _, right = np.linalg.svd(surface.values)
+    sides = [_Side.make(columns[0], left[:, 0]), _Side.make(columns[1], right[0])]
+    if not all(len(side.holds) for side in sides):
+        return []
+    found: list[tuple[_Corner, float]] = []
+    centred = [side.centre() for side in sides]
+    norms = [(part**2) @ side.mass for part, side in zip(centred, sides, strict=True)]
+    norm = np.maximum(np.outer(*norms), 1e-12)
+    values, weighed = surface.values, [c * s.mass for c, s in zip(centred, sides, strict=True)]
+    for _ in range(_MAX_CORNERS):
+        if sides[0].mass @ values**2 @ sides[1].mass < limit:
+            break
+        along = weighed[0] @ values @ weighed[1].T
+        a, b = np.unravel_index(int(np.argmax(along**2 / norm)), along.shape)
+        weight = float(along[a, b] / norm[a, b])
+        values = values - weight * np.outer(centred[0][a], centred[1][b])
+        parts = [float(side.holds[k] @ side.mass) for side, k in zip(sides, (a, b), strict=True)]
+        for c, side, k, other in zip(surface.pair, sides, (a, b), parts[::-1], strict=True):
+            mean = float(side.holds[k] @ side.mass)
+            curves[c] = curves[c] - weight * other * (side.by_bin[k] - mean)
+        steps = sides[0].write(int(a), 0), sides[1].write(int(b), 0)
+        found.append((_Corner(weight, steps), weight * parts[0] * parts[1]))
+    return found
+
+
+# ---- curves ----
 
 
 def _cut_numbers(
@@ -160,30 +275,41 @@ def segment(
     return cuts, np.asarray(total_value / np.maximum(total_mass, 1e-300))
 
 
-def assemble_steps(
-    parts: Sequence[tuple[list[_Step], float]], schema: Schema, output: Output
-) -> Model:
-    """Return the model of each output's steps."""
-    steps = [step for found, _ in parts for step in found]
+def assemble_steps(parts: Sequence[CrispScore], schema: Schema, output: Output) -> Model:
+    """Return the model of each output's steps and corners."""
+    corners = [(k, corner) for k, part in enumerate(parts) for corner in part.corners]
+    hidden = [replace(side, target=j) for j, (_, c) in enumerate(corners) for side in c.sides]
+    signals = [
+        _Step(k, len(schema) + j, corner.weight, _BOTH) for j, (k, corner) in enumerate(corners)
+    ]
+    steps = sorted(
+        [*(step for part in parts for step in part.steps), *signals], key=lambda step: step.target
+    )
+    last = _make_layer(steps, len(parts), schema).replace(
+        alpha=np.array([step.weight for step in steps]),
+        centre=np.array([-part.constant for part in parts]),
+    )
+    layers = [_make_layer(hidden, len(corners), schema), last] if corners else [last]
+    return Model(schema, layers, output)
+
+
+def _make_layer(steps: Sequence[_Step], n_neurons: int, schema: Schema) -> Layer:
     n = len(steps)
     levels = [
         np.zeros(0) if step.levels is None else step.levels.astype(np.float64) for step in steps
     ]
-    layer = Layer(
+    return Layer(
         "heaviside",
         "sum",
         "identity",
-        len(parts),
+        n_neurons,
         target=np.array([step.target for step in steps], np.int32),
         source=np.array([step.source for step in steps], np.int32),
         w=np.array([0.0 if step.levels is not None else 1.0 for step in steps]).reshape(n, 1),
         b=np.array(list(_list_thresholds(steps, schema.columns))).reshape(n, 1),
-        alpha=np.array([step.weight for step in steps]),
-        centre=np.array([-constant for _, constant in parts]),
         missing=np.array([float(step.missing) for step in steps]),
         levels=levels,
     )
-    return Model(schema, [layer], output)
 
 
 def _list_thresholds(steps: Sequence[_Step], columns: Sequence[Column]) -> Iterator[float]:

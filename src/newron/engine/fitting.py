@@ -216,7 +216,7 @@ def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> A
     return fit_additive(
         table,
         likelihood,
-        pairs=options.pairs and options.processing != "heaviside",
+        pairs=options.pairs,
         directions=options.directions if options.has_directions else (),
         n_threads=options.n_threads,
         stage=options.progress,

@@ -11,7 +11,7 @@ from newron.engine.additive import Additive
 from newron.engine.assembly import assemble
 from newron.engine.binning import NumberBins, RawWeights, take_raw
 from newron.engine.compression import Compression, compress
-from newron.engine.crisp import assemble_steps, cut_curves
+from newron.engine.crisp import assemble_steps, cut_score
 from newron.engine.network import Network
 from newron.engine.refitting import refit_weights
 from newron.engine.rows import Index, Rows
@@ -82,20 +82,22 @@ class EngineFit:
 
     # ---- networks ----
 
-    def compress(self, tolerance: float) -> Model:
+    def compress(self, tolerance: float, *, pairs: bool = True) -> Model:
         """Return the network of this tolerance: a larger one has fewer functions.
 
         Parameters
         ----------
         tolerance : float
             How near the network comes to the curves, in parts of their own uncertainty.
+        pairs : bool, default True
+            Whether a network of steps has neurons of pairs of columns.
 
         Returns
         -------
         Model
         """
         if self.processing == "heaviside":
-            made = self._make_steps(tolerance)
+            made = self._make_steps(tolerance, pairs)
         else:
             made = self._make_smooth(tolerance)
         index = self.sample.index
@@ -127,15 +129,16 @@ class EngineFit:
             [replace(n, weight=n.weight * scale) for n in network.neurons],
         )
 
-    def _make_steps(self, tolerance: float) -> Model:
+    def _make_steps(self, tolerance: float, pairs: bool) -> Model:
         found = [
-            cut_curves(part, tolerance, k) for part in self.parts for k in range(part.n_outputs)
+            cut_score(part, tolerance, k, pairs)
+            for part in self.parts
+            for k in range(part.n_outputs)
         ]
-        scaled = []
-        for k, (steps, constant) in enumerate(found):
-            shift, scale = float(self.scale.shift[k]), float(self.scale.scale[k])
-            moved = [replace(step, target=k, weight=step.weight * scale) for step in steps]
-            scaled.append((moved, constant * scale + shift))
+        units = zip(self.scale.shift.tolist(), self.scale.scale.tolist(), strict=True)
+        scaled = [
+            score.scale(k, *unit) for k, (score, unit) in enumerate(zip(found, units, strict=True))
+        ]
         return assemble_steps(scaled, self.schema, self.output)
 
     def path(self, tolerances: Sequence[float] = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)) -> list[Model]:

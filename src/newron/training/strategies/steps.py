@@ -1,8 +1,9 @@
 """Heaviside networks on many rows: the engine's curves as steps, and grown terms on top.
 
-The steps come from all rows. Where trees find that the curves leave something over, terms of
+The steps come from all rows, and so do corners: pairs of conditions, of which the surfaces of two
+columns are made. Where there are surfaces, or trees find that something is left over, terms of
 several conditions are grown on some of the rows, with the steps' scores as what they add to; a
-quarter of these rows decides how many.
+quarter of these rows decides how many, and whether corners are clearly better.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 from newron.engine import EngineFit
 from newron.engine.additive import scan_pairs
 from newron.engine.residuals import measure_rest
+from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.training.binned import finish_binned, fit_additive
 from newron.training.context import FitContext
-from newron.training.folds import SURE, is_better, split_folds
+from newron.training.folds import SURE, Fold, is_better, split_folds
 from newron.training.growing import GrowPlan, grow
 from newron.training.specification import FitResult, Specification
 from newron.training.strategies.curves import walk_curves
@@ -37,9 +39,11 @@ _PLAN = GrowPlan(max_terms=40, max_conditions=3, ridge=5.0, least_weight=10.0, b
 
 def fit_steps(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
     """Fit steps of columns, and terms of several conditions where they are needed."""
-    fitted = fit_additive(data, spec, context, kind="heaviside", tolerance=_TOLERANCE)
+    pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
+    fitted = fit_additive(data, spec, context, pairs=pairs, kind="heaviside", tolerance=_TOLERANCE)
     result = finish_binned(fitted, data, spec, context)
-    if max(map(measure_rest, fitted.parts)) >= _EVIDENCE:
+    corners = len(fitted.model.layers) > 1
+    if corners or max(map(measure_rest, fitted.parts)) >= _EVIDENCE:
         model = _grow_terms(fitted, data, spec, context)
         if model is not None:
             result = finish_binned(replace(fitted, model=model), data, spec, context)
@@ -49,27 +53,41 @@ def fit_steps(data: TrainingSet, spec: Specification, context: FitContext) -> Fi
 def _grow_terms(
     fitted: EngineFit, data: TrainingSet, spec: Specification, context: FitContext
 ) -> Model | None:
-    """Return the steps with terms grown on top, or None where these would not help."""
+    """Return the steps with terms grown on top, or None where these would not help.
+
+    They take the place of the corners that surfaces became, unless these are clearly better.
+    """
     rows = data.take_first(_ROWS)
     folds = split_folds(rows, spec.objective, context.spawn(), n_used=1)
     if not folds:
         return None
+    steps = fitted.compress(_TOLERANCE, pairs=False)
     columns = _choose_columns(fitted)
     chosen = replace(spec, directions=tuple(spec.directions[c] for c in columns if spec.directions))
     growth = start_growth(rows.take_columns(columns), chosen, context)
-    base = growth.decoder.target_scale.apply(fitted.model.score_rows(rows.X))
+    base = growth.decoder.target_scale.apply(steps.score_rows(rows.X))
     table = replace(growth.task.table, base=base)
     most = replace(_PLAN, max_terms=min(_PLAN.max_terms, spec.max_terms))
     growth = replace(growth, task=replace(growth.task, table=table), plan=most)
     growth = growth.evaluate("steps and terms", [growth.task], folds)
-    if not is_better(growth.losses, growth.evaluated[:, 0], SURE):
+    reached = _measure_fold(fitted.model, rows, spec, folds[0])
+    if is_better(reached, growth.losses, SURE):
+        return None
+    if len(fitted.model.layers) == 1 and not is_better(growth.losses, reached, SURE):
         return None
     grown, _ = grow(growth.task, growth.plan, context)
     scale = growth.decoder.target_scale
     # What is added has the targets' unit, but not their zero.
     shifted = replace(scale, shift=np.zeros_like(scale.shift))
     decoder = replace(growth.decoder, target_scale=shifted)
-    return _add(fitted.model, decoder.make_model(grown), columns)
+    return _add(steps, decoder.make_model(grown), columns)
+
+
+def _measure_fold(model: Model, rows: TrainingSet, spec: Specification, fold: Fold) -> Floats:
+    """Return the loss of a model on the validation rows of a fold."""
+    problem = spec.make_problem(rows)
+    scores = model.score_rows(rows.X[fold.validation.index])
+    return np.array([problem.take(fold.validation).measure(problem.scale.apply(scores))])
 
 
 def _choose_columns(fitted: EngineFit) -> NDArray[np.intp]:
