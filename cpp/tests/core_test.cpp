@@ -176,8 +176,8 @@ void check_growth(const RankTable& table) {
   std::vector<double> ends;
   for (const int threads : {1, 3}) {
     GrowSettings settings;
-    settings.max_terms = 12;
-    settings.polish_every = 5;
+    settings.max_terms = 6;
+    settings.polish_every = 3;
     Grower grower(table, settings, threads);
     double last = grower.network().objective(settings.ridge);
     while (grower.grow()) {

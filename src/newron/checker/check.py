@@ -4,7 +4,7 @@
 remains of their difference, column by column and group by group, is zero. For the class alone
 that is enough up to a positive factor.
 
-*states*: all inputs are followed column by column, as far as sums and counts tell them apart;
+*states*: all inputs are followed column by column, as far as sums and counts distinguish them;
 in every state that is reached at the end, network and rules decide alike.
 
 A certificate names what it covers: the class alone, or class, score and probability, which follow
@@ -218,8 +218,8 @@ def evaluate(
     ]
     if network.labels is None:
         return [float(s) for s in sums], scores
-    said = sum(s >= 0 for s in sums) if network.limits else network.decide(sums)
-    return said, network.decide(scores)
+    predicted = sum(s >= 0 for s in sums) if network.limits else network.decide(sums)
+    return predicted, network.decide(scores)
 
 
 def _digest(text: str) -> str:
@@ -348,7 +348,7 @@ class _Forms:
         return sorted({column for number in seen for column, _ in self.made[number].vectors})
 
     def holds(self, number: int, at: Mapping[int, int], known: dict[int, bool]) -> bool:
-        """Tell whether a form holds, for the cells of its columns."""
+        """Return whether a form holds, for the cells of its columns."""
         if number not in known:
             form = self.made[number]
             total = sum(v[at[c]] for c, v in form.vectors)

@@ -42,7 +42,7 @@ def list_curves(model: Model, rows: Floats) -> list[Sequence[Any]]:
 
 
 def _choose(ends: Sequence[float]) -> list[int]:
-    """Return the intervals at whose ends survival is told: at fifths of the events.
+    """Return the intervals at whose ends survival is printed: at fifths of the events.
 
     Examples
     --------

@@ -87,10 +87,11 @@ def _print_card(console: Console, card: ScoreCard) -> None:
             f"    {_fit(name, names):{names}}  ", blue(f"{_fit(what, width):{width}}"), "  ", number
         )
     console.print("    ", "─" * (names + width + last + 4))
-    told: list[Part] = ["    sum "]
+    described: list[Part] = ["    sum "]
     for k, total in card.bands:
-        told += [bold(f"≥ {format_fraction(total)}"), ": ", bold(write_outcome(output, k)), ", "]
-    console.print(*told, "otherwise ", bold(write_outcome(output, 0)))
+        described += [bold(f"≥ {format_fraction(total)}"), ": "]
+        described += [bold(write_outcome(output, k)), ", "]
+    console.print(*described, "otherwise ", bold(write_outcome(output, 0)))
     _print_missing(console, card.axes, card.points.nodes)
     _print_probabilities(console, card)
 

@@ -82,7 +82,7 @@ class Interval:
         if not (self.low < self.high or point):
             raise InputError(
                 f"expected an interval with numbers in it, got low {self.low}, high {self.high} "
-                f"and closed {self.closed!r}; leave the box out, or say MISSING for gaps alone"
+                f"and closed {self.closed!r}; leave the box out, or take MISSING for missing values"
             )
 
     def __contains__(self, value: float) -> bool:
@@ -236,11 +236,11 @@ def from_boxes(
             raise InputError("labels cannot be added up; give a row of scores for each box")
         _check_overlap(spans, classes)
         return assemble(schema, spans, *score_classes(classes, default, output), output)
-    amounts, output = _read_values(values, output)
-    rest = _read_outside(outside, amounts.shape[1])
+    targets, output = _read_values(values, output)
+    rest = _read_outside(outside, targets.shape[1])
     if overlap == "refuse":
         _check_overlap(spans)
-    return assemble(schema, spans, amounts, rest, output, disjoint=overlap == "refuse")
+    return assemble(schema, spans, targets, rest, output, disjoint=overlap == "refuse")
 
 
 def score_classes(classes: Sequence[int], default: int, output: Classes) -> tuple[Floats, Floats]:
@@ -428,21 +428,21 @@ def _find_class(label: Any, output: Classes) -> int:
 
 def _read_values(values: Any, output: Output | None) -> tuple[Floats, Output]:
     try:
-        amounts = np.asarray(values, np.float64)
+        targets = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise InputError(
             "expected a number for each box, or as many numbers; for labels give output=Classes"
         ) from None
-    if amounts.ndim == 1:
-        amounts = amounts.reshape(-1, 1)
+    if targets.ndim == 1:
+        targets = targets.reshape(-1, 1)
     if output is None:
-        n = amounts.shape[1] if amounts.ndim == 2 else 1
+        n = targets.shape[1] if targets.ndim == 2 else 1
         output = Targets(("y",) if n == 1 else tuple(f"y{i}" for i in range(1, n + 1)))
-    if amounts.shape != (len(values), output.n_scores):
-        raise InputError(f"expected {output.n_scores} numbers for each box, got {amounts.shape}")
-    if not np.all(np.isfinite(amounts)):
+    if targets.shape != (len(values), output.n_scores):
+        raise InputError(f"expected {output.n_scores} numbers for each box, got {targets.shape}")
+    if not np.all(np.isfinite(targets)):
         raise InputError("expected values that are finite numbers, got one that is not")
-    return amounts, output
+    return targets, output
 
 
 def _read_outside(outside: Any, n_scores: int) -> Floats:

@@ -98,11 +98,11 @@ def from_function(
     edges = _cut(lows, highs, pace, float(epsilon))
     samples = _sample(f, edges)
     boxes = _merge(samples, 2.0 * (epsilon * _ROUNDING - _bound_cell(edges, pace)), max_boxes)
-    amounts = np.array([_value(samples[_slice(corners)]) for corners in boxes])
+    values = np.array([_value(samples[_slice(corners)]) for corners in boxes])
     return assemble(
         _make_schema(names, lows, highs),
         [_make_box(corners, edges, closed=outside is not None) for corners in boxes],
-        amounts.reshape(-1, 1),
+        values.reshape(-1, 1),
         np.array([0.0 if outside is None else outside]),
         Targets(("y",)),
     )

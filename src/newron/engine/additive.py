@@ -296,7 +296,7 @@ def _begin(
 
 
 def _add_columns(model: Additive, notify: Stage) -> None:
-    """Give curves to the columns of a wide table that stand out."""
+    """Add curves to the columns of a wide table that stand out."""
     groups = list(list_groups(model.table, rough=False))
     n = len(model.table.columns)
     for _ in range(_COLUMN_ROUNDS):

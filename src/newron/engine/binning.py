@@ -336,7 +336,7 @@ def _find_edges(x: Floats, weight: Floats, max_bins: int) -> Floats:
 
 
 def _measure_columns(columns: Sequence[Bins], sums: Sequence[Floats]) -> Iterator[Bins]:
-    """Give bins their mass and values."""
+    """Set the mass and values of bins."""
     for bins, summary in zip(columns, sums, strict=True):
         if isinstance(bins, NumberBins):
             yield _measure_numbers(bins, summary)

@@ -212,9 +212,9 @@ def sum_block(pairs: Pairs, block: Block, values: NDArray[Any]) -> tuple[Floats,
     """Return the sums of a value of a block over bins, over cells of pairs, and over all rows."""
     bins = np.empty((len(block.codes), 256))
     cells = np.empty((len(pairs.index), LEVELS * LEVELS))
-    amounts = np.ascontiguousarray(values, np.float32)
+    summed = np.ascontiguousarray(values, np.float32)
     coarse = block.coarsen(pairs.levels)
-    _core.sum_bins(block.codes, amounts, bins, coarse, pairs.positions, cells, block.n_threads)
+    _core.sum_bins(block.codes, summed, bins, coarse, pairs.positions, cells, block.n_threads)
     return bins, cells, float(values.sum(dtype=np.float64))
 
 

@@ -86,8 +86,8 @@ def _scan(
     total = np.zeros((len(_VARIANCES), n_pairs))
     for derivatives in differentiate(index):
         cells = np.empty((n_pairs, _SCAN_LEVELS, _SCAN_LEVELS, 2))
-        amounts = [np.ascontiguousarray(part, np.float32) for part in derivatives]
-        _core.scan_pairs(codes, _SCAN_LEVELS, amounts[0], amounts[1], cells, n_threads)
+        summed = [np.ascontiguousarray(part, np.float32) for part in derivatives]
+        _core.scan_pairs(codes, _SCAN_LEVELS, summed[0], summed[1], cells, n_threads)
         total += _measure_evidence(cells * scale, parts)
     best = np.argmax(total, axis=0)
     return total[best, np.arange(n_pairs)], _VARIANCES[best]

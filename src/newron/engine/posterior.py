@@ -72,15 +72,15 @@ class KernelPosterior:
         functions = self.design.matrix[:, free]
         out[free] -= out[free] ** 2 * np.einsum("ij,ij->j", functions, self.inner @ functions)
         for part, kernel in zip(self.design.tied, self.design.kernels, strict=True):
-            told = float(np.einsum("ij,ij->", self.inner, kernel)) / len(part)
-            out[part] -= out[part] ** 2 * told
+            known = float(np.einsum("ij,ij->", self.inner, kernel)) / len(part)
+            out[part] -= out[part] ** 2 * known
         return out
 
     def spread(self, functions: Floats, part: NDArray[np.intp] | slice) -> Floats:
         """Return the standard deviation of sums of some functions, one for each row."""
         across = (functions * self.prior[part]) @ self.design.matrix[:, part].T
-        told = np.einsum("ij,ij->i", across @ self.inner, across)
-        square = functions**2 @ self.prior[part] - told
+        known = np.einsum("ij,ij->i", across @ self.inner, across)
+        square = functions**2 @ self.prior[part] - known
         return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
     def relax(self, factor: Floats, values: Floats) -> tuple[Posterior, Floats]:

@@ -40,7 +40,7 @@ class Budget:
         return True
 
     def release(self, n_bytes: int) -> None:
-        """Give bytes back."""
+        """Count bytes as free again."""
         self.left += n_bytes
 
     def open_file(self) -> IO[bytes]:
@@ -81,7 +81,7 @@ class _Held:
     file: IO[bytes] | None = None
 
     def free(self) -> None:
-        """Give memory and disk back."""
+        """Free memory and disk."""
         self.budget.release(self.n_bytes)
         if self.file is not None:
             self.file.close()

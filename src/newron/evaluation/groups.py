@@ -212,12 +212,12 @@ def _measure_classes(
     right = estimate_proportion(int((truth == predicted).sum()), n)
     if not np.isin(truth, (0, 1)).all() or not np.isin(predicted, (0, 1)).all():
         return {"accuracy": right}
-    is_one, said = truth.astype(bool), predicted.astype(bool)
-    found = {"selection rate": estimate_proportion(int(said.sum()), n)}
+    is_one, chosen = truth.astype(bool), predicted.astype(bool)
+    found = {"selection rate": estimate_proportion(int(chosen.sum()), n)}
     if is_one.any():
-        found["sensitivity"] = estimate_proportion(int((is_one & said).sum()), int(is_one.sum()))
+        found["sensitivity"] = estimate_proportion(int((is_one & chosen).sum()), int(is_one.sum()))
     if not is_one.all():
-        spared = int((~is_one & ~said).sum())
+        spared = int((~is_one & ~chosen).sum())
         found["specificity"] = estimate_proportion(spared, int((~is_one).sum()))
     found["accuracy"] = right
     if probability is not None:

@@ -55,7 +55,7 @@ class FunctionCondition:
 
 
 class Conditions:
-    """Tells the crisp functions of a model."""
+    """Describes the crisp functions of a model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -97,9 +97,9 @@ class Conditions:
         low, high = int(counts[0]), int(counts[-1])
         if n == 1:
             return FunctionCondition(name if low == 1 else f"not {name}", None, n, negated=low != 1)
-        told = format_quantifier(Count(low, high, (TRUE,) * n))
+        described = format_quantifier(Count(low, high, (TRUE,) * n))
         limit = high if low == 0 else low
-        return FunctionCondition(f"{told} of {name}", float(limit), n, at_most=low == 0)
+        return FunctionCondition(f"{described} of {name}", float(limit), n, at_most=low == 0)
 
     def _list_values(self, source: int) -> Floats | None:
         """Return the value of a neuron by the number of its conditions that hold."""

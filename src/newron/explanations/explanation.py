@@ -178,18 +178,18 @@ def explain(
     No smaller change exists.
     """
     values = read_row(model, row)
-    amounts = not isinstance(model.output, Classes)
+    is_regression = not isinstance(model.output, Classes)
     changes = None
-    if max_changes > 0 and not (amounts and target is None):
+    if max_changes > 0 and not (is_regression and target is None):
         changes = search_changes(model, values, target, max_changes, fixed, limit, max_evaluations)
     scores = model.score_rows(values)
-    told = {
+    described = {
         column.name: get_value(column, float(x))
         for column, x in zip(model.schema.columns, values[0], strict=True)
     }
     contributions, intercepts = list_contributions(model, values)
     return Explanation(
-        told,
+        described,
         tuple(Reader(model, values).read_stages()),
         _get_prediction(model, scores),
         _list_probabilities(model, scores),

@@ -51,7 +51,7 @@ class Influence:
     name : str
         The column; of a function its condition, or what it reads.
     value : float
-        The measure that :class:`Importance` says.
+        The measure that :class:`Importance` names.
     std : float, optional
         The standard deviation over the repeats; None where nothing is repeated.
     layer, neuron, function : int, optional
@@ -334,11 +334,11 @@ def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray
         return output.choose(scores) if y is None else number_classes(output, y, len(scores))
     if y is None:
         return output.transform(scores)
-    amounts = np.asarray(y, np.float64)
-    amounts = amounts[:, None] if amounts.ndim == 1 else amounts
-    if amounts.shape != scores.shape:
-        raise InputError(f"y: expected amounts of shape {scores.shape}, got {amounts.shape}")
-    return amounts
+    targets = np.asarray(y, np.float64)
+    targets = targets[:, None] if targets.ndim == 1 else targets
+    if targets.shape != scores.shape:
+        raise InputError(f"y: expected targets of shape {scores.shape}, got {targets.shape}")
+    return targets
 
 
 def _score(output: Output, scores: Floats, truth: NDArray[Any]) -> float:
@@ -357,7 +357,7 @@ def _describe_permutation(
         of = (
             f"R² of {format_rounded(baseline)}"
             if not own
-            else "R² towards the network's own amounts"
+            else "R² towards the network's own predictions"
         )
         return f"{of} on {rows}: what is lost when an input is shuffled, {times}"
     if own:
@@ -459,5 +459,5 @@ def _describe_drop(output: Output, n_rows: int, held: str) -> str:
     rows = format_count(n_rows, "row", separator="")
     if isinstance(output, Classes):
         return f"Share of {rows} whose class changes when {held} is held constant"
-    what = output.names[0] if output.n_scores == 1 else "the amounts"
+    what = output.names[0] if output.n_scores == 1 else "the targets"
     return f"Mean change of {what} on {rows} when {held} is held constant"

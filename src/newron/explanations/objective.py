@@ -108,8 +108,8 @@ def _win(output: Classes, k: int) -> Demands:
 def _aim_at_number(model: Model, output: Targets, target: Any) -> SearchObjective:
     if output.n_scores != 1:
         raise InputError(
-            f"expected a network of classes or of one amount to find changes, "
-            f"got {output.n_scores} amounts"
+            f"expected a network of classes or of one target to find changes, "
+            f"got {output.n_scores} targets"
         )
     low, high = _read_range(target)
     text = _describe_range(output.names[0], low, high)
@@ -130,7 +130,7 @@ def _read_range(target: Any) -> tuple[float, float]:
         ends = math.nan, math.nan
     if not ends[0] <= ends[1] or not any(map(math.isfinite, ends)):
         raise InputError(
-            f"target: expected (low, high) for an amount, None for an open end, got {target!r}"
+            f"target: expected (low, high) for a target, None for an open end, got {target!r}"
         )
     return ends
 

@@ -57,7 +57,7 @@ class _Line:
 
 
 class _Formatter:
-    """Tells an explanation line by line; only the neurons that are named."""
+    """Writes an explanation line by line; only the neurons that are named."""
 
     def __init__(
         self, explanation: Explanation, max_functions: int, width: int, unicode: bool

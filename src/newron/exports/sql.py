@@ -271,7 +271,7 @@ class _Writer:
         weights = [weight for rule in rules.rules for weight in rule.points]
         shared = find_denominator([*rules.constants, *weights])
         if shared > 1:
-            self.notes.append(f"Points are told as whole numbers: {shared} times as many.")
+            self.notes.append(f"Points are written as whole numbers: {shared} times as many.")
         n = self._program.model.output.n_scores
         names = [self._names.take(f"points_{j}") for j in range(1, n + 1)]
         output = self._program.model.output

@@ -41,7 +41,7 @@ _FAR = 1e6  # beyond it sine and cosine stay as they are
 
 
 def exp(x: Floats) -> Floats:
-    """Give e**x, with x clamped to ±708."""
+    """Return e**x, with x clamped to ±708."""
     x = np.maximum(np.minimum(x, _LIMIT), -_LIMIT)
     n = (x * 1.4426950408889634074 + _ROUND) - _ROUND
     r = (x - n * 6.93145751953125e-1) - n * 1.42860682030941723212e-6
@@ -56,21 +56,21 @@ def exp(x: Floats) -> Floats:
 
 
 def sigmoid(x: Floats) -> Floats:
-    """Give 1 / (1 + e**-x)."""
+    """Return 1 / (1 + e**-x)."""
     e = exp(-np.abs(x))
     tail = e / (1.0 + e)
     return np.where(x < 0.0, tail, 1.0 - tail)
 
 
 def tanh(x: Floats) -> Floats:
-    """Give the hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     e = exp(-2.0 * np.abs(x))
     size = (1.0 - e) / (1.0 + e)
     return np.where(x < 0.0, -size, size)
 
 
 def softmax(z: Floats) -> Floats:
-    """Give the softmax over the last axis."""
+    """Return the softmax over the last axis."""
     e = exp(z - z.max(axis=-1, keepdims=True))
     # Term by term: NumPy's own sum rounds differently for different shapes.
     total = e[..., 0]

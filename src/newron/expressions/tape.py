@@ -315,7 +315,7 @@ class _Recorder:
 
 
 class _Allocation:
-    """Gives the lines of a tape registers, which are used again once nothing reads them."""
+    """Assigns the lines of a tape registers, which are used again once nothing reads them."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape

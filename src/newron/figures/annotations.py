@@ -137,9 +137,9 @@ def _describe_decision(diagram: Diagram, layout: str) -> str:
 
 def _describe_bands(diagram: Diagram, neuron: Neuron) -> str:
     bands = zip(diagram.outputs[1:], diagram.list_limits(neuron), strict=True)
-    told = [f"{name} from {format_rounded(limit, 4)} on" for name, limit in bands]
+    described = [f"{name} from {format_rounded(limit, 4)} on" for name, limit in bands]
     what = "sum" if neuron.aggregation == "sum" else f"{neuron.aggregation}"
-    return f"The last {what} decides: {diagram.outputs[0]}, then {', '.join(told)}."
+    return f"The last {what} decides: {diagram.outputs[0]}, then {', '.join(described)}."
 
 
 def describe(diagram: Diagram) -> str:

@@ -195,7 +195,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the network says of the row: scores, probabilities and the class."""
+    """What the network predicts for the row: scores, probabilities and the class."""
 
     scores: tuple[float, ...]
     probabilities: tuple[float, ...] = ()
@@ -237,7 +237,7 @@ class Diagram:
         return reached if self.link.is_ordered else reached[:, 0]
 
     def list_limits(self, neuron: Neuron) -> list[float]:
-        """Return the totals of the one score from which on each class after the first is said."""
+        """Return the totals of the one score from which on each later class is predicted."""
         assert self.classes is not None  # noqa: S101 - asked for classes alone
         return [neuron.limit + limit for limit in self.classes.thresholds]
 
@@ -273,7 +273,7 @@ class Diagram:
 
     @property
     def classes(self) -> Classes | None:
-        """The classes; None for amounts."""
+        """The classes; None for regression."""
         return self.model.output if isinstance(self.model.output, Classes) else None
 
     @property

@@ -38,9 +38,9 @@ def trace_neurons(model: Model, rows: Floats) -> Floats:
 def measure_influence(model: Model, rows: Floats) -> list[Floats]:
     """Return the influence of every function on some rows, an array for each layer.
 
-    For classes that is the share of rows whose class changes when the function is held
-    constant: a step at its more frequent value, any other function at its mean. For amounts
-    it is the mean change, as a share of the standard deviation of the amounts.
+    For classes that is the fraction of rows whose class changes when the function is held
+    constant: a step at its more frequent value, any other function at its mean. For
+    regression it is the mean change, as a fraction of the standard deviation of the target.
     """
     signals = np.concatenate([rows, trace_neurons(model, rows)], axis=1)
     before = signals[:, -model.output.n_scores :]

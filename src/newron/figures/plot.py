@@ -153,7 +153,7 @@ class _Shelf:
         self.labels: list[Label] = []
 
     def place(self, x: float, text: str, *, bold: bool, title: str = "") -> bool:
-        """Put a label as near to x as the ends allow; tell whether there was room."""
+        """Put a label as near to x as the ends allow; return whether there was room."""
         half = measure(text, SIZES["tick"], bold=bold) / 2
         x = min(max(x, self._left + half), self._right - half)
         if x - half < self._left - 0.1:

@@ -111,7 +111,7 @@ def activate_limits(activation: AnyActivation, low: Floats, high: Floats) -> tup
 
 
 def combine_limits(aggregation: AnyAggregation, low: Floats, high: Floats) -> tuple[float, float]:
-    """Give the least and greatest aggregate of parts between low and high."""
+    """Return the least and greatest aggregate of parts between low and high."""
     if isinstance(aggregation, Aggregation):
         ends = combine_limits(aggregation.reduce, *aggregation.transformation.limits(low, high))
         bottom, top = aggregation.finishing.limits(*map(np.array, ends))

@@ -51,7 +51,7 @@ def check_model(model: Model) -> None:
 
 
 def _check_points(model: Model) -> None:
-    """Check that scores which are said to be whole points are such."""
+    """Check that scores which are declared whole points are such."""
     if not (isinstance(model.output, Classes) and model.output.in_points):
         return
     last = model.layers[-1]

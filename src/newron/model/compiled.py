@@ -22,7 +22,7 @@ __all__ = ["list_curves", "make_evaluator"]
 
 
 def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
-    """Give the core's evaluator, or None where the core is not installed."""
+    """Return the core's evaluator, or None where the core is not installed."""
     try:
         from newron import _core
     except ImportError:

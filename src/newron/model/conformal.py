@@ -48,7 +48,7 @@ class Conformal(Result):
         an interval, in units of ``prediction ** (power / 2)``. Of classes one row: the least
         probability of a class in the set.
     power : float, default 0.0
-        The variance of targets grows with this power of their mean: 1 of counts, 2 of amounts.
+        The variance of targets grows with this power of their mean: 1 of counts, 2 of claims.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def calibrate_classes(
     weight : array of shape (n_rows,), optional
         A weight of two is the same as the row twice.
     own : classes and probabilities of rows, optional
-        Where other networks predicted: what the model itself says of its training rows. Its
+        Where other networks predicted: what the model itself predicts for its training rows. Its
         sets are to cover these as well; rules have few probabilities, and another network's
         limit may lie just above one of them.
     protocol : str

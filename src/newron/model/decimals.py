@@ -10,7 +10,7 @@ __all__ = ["round_to_digits", "round_to_step", "shortest_between"]
 
 
 def shortest_between(low: float, high: float) -> float | None:
-    """Give the shortest decimal in the middle half of the gap between two numbers.
+    """Return the shortest decimal in the middle half of the gap between two numbers.
 
     None if no number lies strictly between them.
 

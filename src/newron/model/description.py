@@ -70,8 +70,8 @@ def describe(model: Model) -> str:
         names += own
     if isinstance(model.output, Classes) and model.output.is_ordered:
         reached = zip(model.output.labels[1:], model.output.bands, strict=True)
-        told = [f"{label!r} from {format_number(limit)} on" for label, limit in reached]
-        lines.append(", ".join(told))
+        described = [f"{label!r} from {format_number(limit)} on" for label, limit in reached]
+        lines.append(", ".join(described))
     return "\n".join(lines)
 
 
@@ -110,8 +110,8 @@ def _describe_neuron(
     curves: dict[int, list[str]] = {}
     for e in range(first, end):
         weight = "" if layer.alpha is None else f"{format_number(layer.alpha[e])} × "
-        told = f"{weight}{_describe_function(layer, e, names[layer.source[e]], points)}"
-        curves.setdefault(int(layer.source[e]), []).append(told)
+        described = f"{weight}{_describe_function(layer, e, names[layer.source[e]], points)}"
+        curves.setdefault(int(layer.source[e]), []).append(described)
     joins = {"sum": " + ", "mean": " + ", "product": " × "}
     join = joins.get(str(layer.aggregation), ", ")
     lines += ["    " + _join_signed(parts, join) for parts in curves.values()]
@@ -139,8 +139,8 @@ def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:
         return f"[{_describe_step(layer, e, name, has_missing, points)}]"
     source = int(layer.source[e])
     column = points.columns[source] if source < len(points.columns) else None
-    told = _describe_curve(layer, e, name, column)
-    return f"{told} ({format_number(missing)} if missing)" if has_missing else told
+    described = _describe_curve(layer, e, name, column)
+    return f"{described} ({format_number(missing)} if missing)" if has_missing else described
 
 
 def _describe_step(layer: Layer, e: int, name: str, has_missing: bool, points: _Points) -> str:
@@ -151,8 +151,8 @@ def _describe_step(layer: Layer, e: int, name: str, has_missing: bool, points: _
     if missing and w * b >= NEVER * abs(w):
         return f"{name} missing"
     unit = points.units.get(int(layer.source[e]), "")
-    told = f"{name} {'≥' if w > 0 else '≤'} {format_number(b)} {unit}".rstrip()
-    return f"{told} or missing" if missing else told
+    described = f"{name} {'≥' if w > 0 else '≤'} {format_number(b)} {unit}".rstrip()
+    return f"{described} or missing" if missing else described
 
 
 def _describe_levels(
@@ -165,8 +165,8 @@ def _describe_levels(
     if layer.processing == "heaviside":
         held = ", ".join(word for word, value in zip(words, values, strict=True) if value)
         return f"[{name} in {{{held}}}]"
-    told = ", ".join(f"{w}: {format_number(v)}" for w, v in zip(words, values, strict=True))
-    return f"{name} as {{{told}}}"
+    described = ", ".join(f"{w}: {format_number(v)}" for w, v in zip(words, values, strict=True))
+    return f"{name} as {{{described}}}"
 
 
 def _describe_curve(layer: Layer, e: int, name: str, column: Column | None) -> str:

@@ -403,18 +403,18 @@ class Model(Readable, Calibrated):
         return hash(self.fingerprint)
 
     def __repr__(self) -> str:
-        """Tell the model in one line."""
+        """Describe the model in one line."""
         return f"<Model: {summarize(self)}>"
 
     def __str__(self) -> str:
-        """Tell every function of the model."""
+        """Describe every function of the model."""
         return describe(self)
 
     def _repr_html_(self) -> str:
         return self.plot().to_html()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give the content of the file: what pickle and skops keep."""
+        """Return the content of the file: what pickle and skops keep."""
         return {"model": self.to_dict()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

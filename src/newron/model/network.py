@@ -181,7 +181,7 @@ class Layer:
         self._check_points(functions)
 
     def _check_points(self, functions: Processing) -> None:
-        """Check what functions say of gaps and categories."""
+        """Check values of functions for missing values and categories."""
         for values in (self.gap_values, *filter(len, self.levels)):
             if not np.all(np.abs(values) <= _MOST["alpha"]):
                 raise ModelError(f"a level is not a number within ±{_MOST['alpha']}")
@@ -274,7 +274,7 @@ class Layer:
         return divisors
 
     def _find_scale(self) -> float | None:
-        """Give the power of ten that makes whole numbers of all weights and centres."""
+        """Return the power of ten that makes whole numbers of all weights and centres."""
         alpha = np.ones(len(self.source)) if self.alpha is None else self.alpha
         numbers = alpha if self.centre is None else np.append(alpha, self.centre)
         most = float(max(len(numbers), 1))
@@ -323,7 +323,7 @@ def _freeze(values: Any) -> Floats:
 
 
 def within_limits(rows: NDArray[Any]) -> bool:
-    """Tell whether all values are gaps or numbers that a network can take."""
+    """Return whether all values are missing or numbers that a network can take."""
     # Without a copy of the rows; where all are gaps, so are the least and the greatest.
     low = float(np.fmin.reduce(rows, axis=None))
     high = float(np.fmax.reduce(rows, axis=None))
@@ -331,7 +331,7 @@ def within_limits(rows: NDArray[Any]) -> bool:
 
 
 def rank_edges(layer: Layer, schema: Schema) -> Floats:
-    """Give b as the functions use it: on the rank scale where they read ranks."""
+    """Return b as the functions use it: on the rank scale where they read ranks."""
     if not layer.rank_flags.any():
         return layer.b
     b = np.array(layer.b)
@@ -344,7 +344,7 @@ def rank_edges(layer: Layer, schema: Schema) -> Floats:
 
 
 def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
-    """Give the outputs of the last of the layers on rows x.
+    """Return the outputs of the last of the layers on rows x.
 
     This is the definition of what a model means.
 
@@ -369,7 +369,7 @@ def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
 
 
 def _place_points(layer: Layer, edges: Integers, n_inputs: int, x: Floats, h: Floats) -> Floats:
-    """Set what functions say of values without order: gaps and categories."""
+    """Set the values of functions for what has no order: missing values and categories."""
     for i, e in enumerate(edges):
         if layer.source[e] >= n_inputs:
             continue

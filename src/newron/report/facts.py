@@ -1,4 +1,4 @@
-"""Everything that a report tells, gathered before a word of it is written."""
+"""Everything that a report shows, gathered before a word of it is written."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _ROW_NAME = "the values above"
 
 @dataclass(frozen=True)
 class Facts:
-    """What a report tells.
+    """What a report shows.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Facts:
     fingerprint : str
         That of the model as it was given.
     card : ScoreCard or None
-        The card, if one was given: then points are told instead of weights.
+        The card, if one was given: then points are shown instead of weights.
     measured : Measurement or None
         How good the model was on new rows: the newest that its file has.
     conformal : Conformal or None
@@ -77,7 +77,7 @@ class Facts:
     rows : array of shape (rows, columns)
         As ``model.read`` gives them.
     truth : array or None
-        The numbers of the true classes, or the true amounts of shape (rows, targets).
+        The numbers of the true classes, or the true targets of shape (rows, targets).
     scores : array of shape (rows, scores)
     picked : array
         The rows that a reader can choose.
@@ -125,7 +125,7 @@ class Facts:
 
     @property
     def classes(self) -> Classes | None:
-        """The classes; None for amounts."""
+        """The classes; None for regression."""
         return self.model.output if isinstance(self.model.output, Classes) else None
 
     @property
@@ -140,7 +140,7 @@ class Facts:
 
     @property
     def bands(self) -> list[tuple[int, Fraction]]:
-        """Numbers of classes and from which total on each is said, the highest first."""
+        """Numbers of classes and from which total on each is predicted, the highest first."""
         if self.card is not None:
             return self.card.bands
         assert self.classes is not None  # noqa: S101 - asked for one score of classes
@@ -178,7 +178,7 @@ class Facts:
 
     @property
     def limit(self) -> Fraction:
-        """The total from which on the second of two classes is said, as it is told."""
+        """The total from which on the second of two classes is predicted, as it is shown."""
         return self._centre if self.card is None else self.card.threshold
 
     @property
@@ -207,7 +207,7 @@ def gather(
     groups: str | tuple[str, ArrayLike] | None = None,
     seconds: float = 5.0,
 ) -> Facts:
-    """Gather what there is to tell of a model on some rows; see :func:`newron.report.write`."""
+    """Gather what there is to show of a model on some rows; see :func:`newron.report.write`."""
     labels = Labels() if labels is None else labels
     given = model.model if isinstance(model, ScoreCard) else model
     refuse_survival(given, "report")
@@ -308,7 +308,7 @@ def _find_rules(model: Model, seconds: float) -> RuleSet | None:
         return None
     try:
         return extract(model, seconds=seconds)
-    except ModelError:  # a crisp network that rules cannot tell, such as a product of weights
+    except ModelError:  # a crisp network that rules cannot express, such as a product of weights
         return None
 
 
@@ -316,7 +316,7 @@ def _rewrite(model: Model, rules: RuleSet, rows: Floats) -> Model:
     """Return the network of the rules where it gives the same scores.
 
     A network may ask "not 4" and take points away where its rules say "4" and add them. One
-    page should tell one sum and one limit: those of the rules.
+    page should show one sum and one limit: those of the rules.
     """
     if rules.form != "points" or not rules.proof:
         return model

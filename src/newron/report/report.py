@@ -45,7 +45,7 @@ def write(
     Parameters
     ----------
     model : Model or ScoreCard
-        A model of any kind; a score card is told with its points.
+        A model of any kind; a score card is shown with its points.
     path : str or path-like
         The file; it appears whole or not at all.
     X : table

@@ -4,7 +4,7 @@ A condition on numbers is described by *boundaries*: a boundary u parts x < u fr
 float64 "x > v" is the boundary next after v, so that half-open cells are exact and no
 cell is needed for a threshold itself. Columns of few whole numbers and of categories
 have a cell for each value. A missing value has a cell of its own, the last, or counts as
-a value that nothing tells it from. A set of cells is a mask: bit c is cell c.
+a value that nothing distinguishes it from. A set of cells is a mask: bit c is cell c.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class _Rows:
         return cls(holds.astype(np.float64), coverage.counts.astype(np.float64))
 
     def predict(self, card: ScoreCard) -> Floats:
-        """Return what a card says of each kind of row."""
+        """Return what a card predicts for each kind of row."""
         alpha = np.array([float(term.weights[0]) for term in card.points.terms])
         start = float(card.points.constants[0]) + card.output.bands[0]
         return card.output.predict_proba((self.holds @ alpha + start)[:, None])
@@ -152,7 +152,7 @@ def _list_changes(rows: _Rows, found: _Found, limit: int) -> list[_Found]:
 
 
 def _make_card(card: ScoreCard, found: _Found) -> ScoreCard:
-    """Make the network of whole points; its limits are told in points, its bands in whole ones."""
+    """Make the network of whole points; its limits are in points, its bands in whole ones."""
     unit = float(f"{found.unit:.3g}")
     limits = [float(f"{limit / unit:.2f}") for limit in found.limits]
     for k in range(1, len(limits)):  # two that are one would be no limits

@@ -130,7 +130,7 @@ def decide(output: Output, sums: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def choose_classes(body: Body, output: Output, rows: Rows) -> NDArray[np.intp]:
-    """Return the number of the class that the rules say for each row."""
+    """Return the number of the class that the rules predict for each row."""
     if isinstance(body, Points):
         sums, _ = sum_points(body.terms, body.constants, rows)
         return decide(output, sums)
@@ -165,5 +165,5 @@ def drop_dead(algebra: Algebra, body: Body, output: Output) -> Body:
         branches.append(Branch(node, branch.outcome))
     while branches and branches[-1].outcome == default:
         branches.pop()
-    assert isinstance(output, Classes)  # noqa: S101 - amounts have no decision list
+    assert isinstance(output, Classes)  # noqa: S101 - regression has no decision list
     return DecisionList(tuple(branches), default)

@@ -46,7 +46,7 @@ def build_model(schema: Schema, axes: Sequence[Axis], body: Body, output: Output
     algebra = Algebra(tuple(axes))
     if isinstance(body, DecisionList):
         if not isinstance(output, Classes):
-            raise ModelError("if/then rules give classes: expected points for amounts")
+            raise ModelError("if/then rules give classes: expected points for regression")
         output = Classes(output.labels)  # a list has no points, and no unit of them
         points = _weigh_list(algebra, body, len(output.labels))
     else:

@@ -177,7 +177,7 @@ def find_boundaries(model: Model) -> list[list[float]]:
 
 
 def read_axes(model: Model) -> tuple[Axis, ...]:
-    """Return the cells of each column that a crisp network tells apart.
+    """Return the cells of each column that a crisp network distinguishes.
 
     Where training had no missing values, one counts as a value that every function takes
     like it; if there is none, it has a cell of its own.

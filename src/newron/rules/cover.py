@@ -236,7 +236,7 @@ def _cover_greedily(
 ) -> list[tuple[int, ...]] | None:
     """Take an entry, grow its box card by card, the dearest first; until all are covered.
 
-    None if that takes too many boxes to be worth telling, or too long.
+    None if that takes too many boxes to be worth writing, or too long.
     """
     left = inside.copy()
     axes = sorted(range(inside.ndim), key=lambda a: -table.cards[a].cost)
@@ -272,7 +272,7 @@ def _place(family: Family, row: NDArray[np.bool_]) -> int:
 def _make_list(table: LevelTable, algebra: Algebra, budget: Budget) -> Candidate | None:
     """Take the box that decides most entries for its price, again and again.
 
-    None if that takes too many boxes to be worth telling, or too long.
+    None if that takes too many boxes to be worth writing, or too long.
     """
     if math.prod(n for n, _ in _count_sets(table)) > _MAX_BOXES:
         return None
@@ -308,10 +308,10 @@ def _make_partition(table: LevelTable, algebra: Algebra) -> Candidate | None:
         return None
     classes = table.classes.ravel()
     present, first = np.unique(classes[classes >= 0], return_index=True)
-    *told, default = present[np.argsort(first)].tolist()
+    *listed, default = present[np.argsort(first)].tolist()
     branches = [
         Branch(table.make_node(algebra, live[0], np.flatnonzero(classes == c).tolist()), c)
-        for c in told
+        for c in listed
     ]
     return Candidate(DecisionList(tuple(branches), default), "list", False)
 

@@ -210,7 +210,7 @@ def _read_some(model: Model, X: ArrayLike) -> NDArray[Any]:
 class Disagreement:
     """A row on which the two networks differ.
 
-    ``soft`` and ``crisp`` are what the two say of ``label``: for classes its probability,
+    ``soft`` and ``crisp`` are what the two predict for ``label``: for classes its probability,
     where ``label`` is the second of two classes, or of several the one for which they differ
     most; for regression the number, where it is the target for which they differ most.
     """

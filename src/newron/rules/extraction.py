@@ -41,7 +41,7 @@ __all__ = ["extract"]
 FORMS = ("shortest", "rules", "points")
 _MAX_LEVELS = 200_000
 _MAX_CELLS = 200_000
-_LONGEST = 400  # literals of a list that is still worth telling
+_LONGEST = 400  # literals of a list that is still worth writing
 
 
 def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> RuleSet:
@@ -83,7 +83,7 @@ def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> Ru
         form = "points"
     if not isinstance(model.output, Classes):
         if form == "rules":
-            raise ModelError("a network of amounts adds up points: use form='points'")
+            raise ModelError("a network of regression adds up points: use form='points'")
         return RuleSet(model, circuit.axes, points, "points")
     if not points.terms and form != "points" and circuit.exact:
         sums = np.array([points.constants], dtype=object)
@@ -137,7 +137,7 @@ def _drop_refuted(
 def _measure_taste(rules: RuleSet, body: Body) -> tuple[int, int, bool, int]:
     """Return which of equally short rules to prefer.
 
-    Those that tell the second class, which is what one asks for; a1 = 1, not a1 ≠ 1; at
+    Those of the second class, which is what one looks for; a1 = 1, not a1 ≠ 1; at
     least, not at most.
     """
     first = sum(b.outcome == 0 for b in body.branches) if isinstance(body, DecisionList) else 0

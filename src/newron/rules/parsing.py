@@ -335,7 +335,7 @@ class _Reader:
 
     def _read_class(self) -> int:
         if not isinstance(self.output, Classes):
-            raise InputError(f"amounts have no classes: expected {write_head(self.output)!r}")
+            raise InputError(f"regression has no classes: expected {write_head(self.output)!r}")
         self._skip("class ")
         found = self._read_label(self.output.labels)
         if found is None:

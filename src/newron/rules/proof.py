@@ -5,7 +5,7 @@ network. Of these ways the first that can decide is taken:
 
 - *enumeration*: every combination of cells goes through the network itself;
 - *columns*: points and network add the same, column by column and group by group;
-- *sweep*: all inputs are followed column by column, as far as the counts tell them apart;
+- *sweep*: all inputs are followed column by column, as far as the counts distinguish them;
 - *sums* and *states*: the same two ideas, as the second checker has them;
 - *SAT*: a solver looks for an input on which they differ (python-sat, the extra "proof").
 
@@ -85,7 +85,7 @@ class Proof:
     method : str
         "enumeration", "columns", "sums", "sweep", "states" or "SAT".
     size : int
-        How many inputs the domain has, as far as rules and network tell them apart.
+        How many inputs the domain has, as far as rules and network distinguish them.
     seconds : float
     counterexample : dict or None
         An input on which they differ, by the names of the columns; None for a missing value.
@@ -349,7 +349,7 @@ class _Prover:
         if isinstance(self.output, Classes):
             rules = self.output.array[choose_classes(self.body, self.output, rows)][0]
         else:
-            assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
+            assert isinstance(self.body, Points)  # noqa: S101 - regression has points alone
             rules = self.output.predict(predict_sums(self.body, rows))[0]
         found = {
             axis.column.name: _get_label(axis, value)
@@ -402,9 +402,9 @@ class _Prover:
         scores = self.model.score_rows(make_rows(self.axes, cells))
         rows = CellRows(self.axes, cells)
         if isinstance(self.output, Classes):
-            said = choose_classes(self.body, self.output, rows)
-            return np.asarray(_FAR * (self.output.choose(scores) != said), np.int8)
-        assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
+            predicted = choose_classes(self.body, self.output, rows)
+            return np.asarray(_FAR * (self.output.choose(scores) != predicted), np.int8)
+        assert isinstance(self.body, Points)  # noqa: S101 - regression has points alone
         differ = (predict_sums(self.body, rows) != scores).any(axis=1)
         if self.circuit.exact:
             return np.asarray(_FAR * differ, np.int8)
@@ -414,7 +414,7 @@ class _Prover:
 
     def _differ_exactly(self, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return where the sums of points and network differ, whatever float64 makes of them."""
-        assert isinstance(self.body, Points)  # noqa: S101 - amounts have points alone
+        assert isinstance(self.body, Points)  # noqa: S101 - regression has points alone
         rows = CellRows(self.axes, cells)
         a, shared_a = sum_points(self.circuit.terms, self.circuit.constants, rows)
         b, shared_b = sum_points(self.body.terms, self.body.constants, rows)

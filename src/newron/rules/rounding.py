@@ -202,7 +202,7 @@ def _rank_changes(rows: _Rows, found: _Found) -> list[tuple[int, int]]:
 
 
 def _improve(rows: _Rows, found: _Found, limit: int, seconds: float) -> tuple[_Found, bool]:
-    """Look for the best points of this unit by cutting planes; tell whether they are proved."""
+    """Look for the best points of this unit by cutting planes; return whether they are proved."""
     end = time.monotonic() + seconds
     n = len(found.points)
     unit = float(_shorten(found.unit))

@@ -379,8 +379,8 @@ class RuleSet:
         -------
         str
         """
-        told = [rule.note for rule in self.rules] if notes and self._coverage else None
-        lines = self._writer.write_body(self._shown, self._model.output, told)
+        described = [rule.note for rule in self.rules] if notes and self._coverage else None
+        lines = self._writer.write_body(self._shown, self._model.output, described)
         return "\n".join([*lines, *write_missing(self._axes, self._body.nodes)])
 
     def __str__(self) -> str:
@@ -521,14 +521,14 @@ class RuleSet:
 def _describe_domain(axis: Axis) -> str:
     column, unit = axis.column, format_unit(axis.column.unit)
     if column.categories is not None:
-        told = f"one of {', '.join(map(format_label, column.categories))}"
+        described = f"one of {', '.join(map(format_label, column.categories))}"
     elif axis.values is not None:
-        told = f"one of {', '.join(map(format_number, axis.values))}{unit}"
+        described = f"one of {', '.join(map(format_number, axis.values))}{unit}"
     else:
         observed = f"{format_number(column.low)} to {format_number(column.high)}{unit}"
-        told = f"any number (observed: {observed})"
+        described = f"any number (observed: {observed})"
     missing = ", or missing" if column.gaps else ", never missing" if column.required else ""
-    return f"{column.name}: {told}{missing}"
+    return f"{column.name}: {described}{missing}"
 
 
 def _escape(cells: list[str]) -> list[str]:

@@ -268,8 +268,8 @@ class ScoreCard:
         columns = []
         for total in totals:
             probabilities = self.get_probabilities(total)
-            told = [f"{100 * probabilities[k]:.0f}" for k in shown]
-            columns.append([format_fraction(total), *told])
+            described = [f"{100 * probabilities[k]:.0f}" for k in shown]
+            columns.append([format_fraction(total), *described])
         heads = ["points", *(f"{output.labels[k]} %" for k in shown)]
         lines = [head.ljust(max(map(len, heads))) for head in heads]
         for cells in columns:

@@ -60,7 +60,7 @@ class Card:
 
     @property
     def cost(self) -> int:
-        """How many literals it takes to tell the card."""
+        """How many literals it takes to write the card."""
         return 1 if self.column is not None else len(self.group)
 
     def make_node(self, algebra: Algebra, levels: Iterable[int]) -> Node:
@@ -210,7 +210,7 @@ def make_table(
         classes = decide(model.output, sums)
     else:
         rows = make_rows(circuit.axes, place_levels(circuit.axes, cards, levels))
-        assert isinstance(model.output, Classes)  # noqa: S101 - amounts have no table
+        assert isinstance(model.output, Classes)  # noqa: S101 - regression has no table
         classes = model.output.choose(model.score_rows(rows))
     table = classes.astype(np.int16).reshape(shape)
     # Columns are free of each other; counts are not.

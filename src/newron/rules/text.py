@@ -28,7 +28,7 @@ MISSING = "Missing values count as:"
 
 def write_outcome(output: Output, outcome: int) -> str:
     """Write a class as the end of a sentence."""
-    assert isinstance(output, Classes)  # noqa: S101 - amounts have no outcomes
+    assert isinstance(output, Classes)  # noqa: S101 - regression has no outcomes
     return format_class(output.labels[outcome])
 
 
@@ -88,15 +88,15 @@ class Writer:
         if isinstance(node, Const):
             return "always" if node.value else "never"
         if isinstance(node, Literal):
-            told = self.axes[node.column].format(node.mask)
-            return f"({told})" if inside and " or " in told else told
+            described = self.axes[node.column].format(node.mask)
+            return f"({described})" if inside and " or " in described else described
         if len(node.children) == 1:
             child = self.write(node.children[0], inside=True)
             return f"not {child}" if node.high == 0 else child
         if node.children not in self.names and (node.is_all or node.is_any):
             word = " and " if node.is_all else " or "
-            told = word.join(self.write(child, inside=True) for child in node.children)
-            return f"({told})" if inside else told
+            described = word.join(self.write(child, inside=True) for child in node.children)
+            return f"({described})" if inside else described
         return f"{format_quantifier(node)} of {self._write_members(node.children)}"
 
     def _write_members(self, children: tuple[Node, ...]) -> str:
@@ -135,11 +135,11 @@ class Writer:
         if isinstance(body, Points):
             return self.write_groups() + self._write_points(body, output, notes)
         lines = self.write_groups()
-        told = notes if notes is not None else [""] * (len(body.branches) + 1)
-        for branch, note in zip(body.branches, told, strict=False):
+        described = notes if notes is not None else [""] * (len(body.branches) + 1)
+        for branch, note in zip(body.branches, described, strict=False):
             lines += self._write_branch(branch, output, note)
         word = "Otherwise" if body.branches else "Always"
-        return [*lines, _join_note(f"{word} {write_outcome(output, body.default)}", told[-1])]
+        return [*lines, _join_note(f"{word} {write_outcome(output, body.default)}", described[-1])]
 
     def _write_branch(self, branch: Branch, output: Output, note: str) -> list[str]:
         end = f"then {write_outcome(output, branch.outcome)}"
@@ -152,7 +152,7 @@ class Writer:
     def _write_points(self, body: Points, output: Output, notes: Sequence[str] | None) -> list[str]:
         single = isinstance(output, Classes) and output.n_scores == 1
         terms = body.terms
-        told = notes if notes is not None else [""] * len(terms)
+        described = notes if notes is not None else [""] * len(terms)
         rows = [[format_fraction(w, signed=True) for w in term.weights] for term in terms]
         start = [] if single else [[format_fraction(c) for c in body.constants]]
         widths = [max(map(len, column)) for column in zip(*rows, *start, strict=True)]
@@ -162,7 +162,7 @@ class Writer:
             return _INDENT + "  ".join(cells)
 
         lines = [write_head(output)]
-        for term, row, note in zip(terms, rows, told, strict=False):
+        for term, row, note in zip(terms, rows, described, strict=False):
             lines.append(_join_note(f"{line_up(row)}  {self.write(term.node)}", note))
         lines += [f"{line_up(row)}  to start with" for row in start]
         return lines + write_decision(output, body)
@@ -172,8 +172,8 @@ def write_missing(axes: Sequence[Axis], nodes: Sequence[Node]) -> list[str]:
     """Write what missing values count as, where some condition holds of them."""
     held = {lit.column for lit in list_literals(nodes) if lit.mask & axes[lit.column].missing_cell}
     held = {i for i in held if axes[i].absent is not None}
-    told = [axes[i].format_absent() for i in sorted(held)]
-    return [f"{MISSING} {', '.join(told)}"] if told else []
+    described = [axes[i].format_absent() for i in sorted(held)]
+    return [f"{MISSING} {', '.join(described)}"] if described else []
 
 
 def format_quantifier(node: Count) -> str:
@@ -220,8 +220,8 @@ def write_decision(output: Output, body: Points) -> list[str]:
         return []
     if output.n_scores > 1:
         return [HIGHEST]
-    told = list_bands(body)
-    lines = [f"Sum ≥ {format_fraction(t)}: {write_outcome(output, k)}" for k, t in told]
+    described = list_bands(body)
+    lines = [f"Sum ≥ {format_fraction(t)}: {write_outcome(output, k)}" for k, t in described]
     return [*lines, f"Otherwise: {write_outcome(output, 0)}"]
 
 

@@ -99,7 +99,7 @@ def search_inside(
 
 
 class _Report(Listener):
-    """Tells the callbacks of a fit of each trial; they may end the search."""
+    """Notifies the callbacks of a fit of each trial; they may end the search."""
 
     def __init__(self, context: FitContext) -> None:
         self.context = context.aside()

@@ -1,4 +1,4 @@
-"""Tells how a search goes: the tree so far, the best score, the time left.
+"""Shows how a search goes: the tree so far, the best score, the time left.
 
 On a terminal a live drawing on standard error, elsewhere a line for each structure.
 """

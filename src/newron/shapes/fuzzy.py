@@ -209,8 +209,8 @@ def _describe_decision(output: Output) -> str:
         return "The outputs are the amounts."
     if output.is_ordered:
         bands = reversed(list(zip(output.labels[1:], output.bands, strict=True)))
-        told = [f"Score ≥ {format_number(limit)}: {label}." for label, limit in bands]
-        return " ".join([*told, f"Otherwise: {output.labels[0]}."])
+        described = [f"Score ≥ {format_number(limit)}: {label}." for label, limit in bands]
+        return " ".join([*described, f"Otherwise: {output.labels[0]}."])
     if output.n_scores == 1:
         return f"Score ≥ 0: {output.labels[1]}. Otherwise: {output.labels[0]}."
     return "The highest score decides."

@@ -284,9 +284,9 @@ class Shapes(Sequence[Shape]):
             f"{format_factor(s.weight)}{s.source}: {s.description}" for s in shapes if s.matters
         ]
         rest = [shape for shape in shapes if not shape.matters]
-        told = [f"{s.source} ({s.description}{_format_times(s.weight)})" for s in rest]
+        described = [f"{s.source} ({s.description}{_format_times(s.weight)})" for s in rest]
         verb = "matters" if len(rest) == 1 else "matter"
-        return list_neuron(neuron, lines, f"hardly {verb}: {'; '.join(told)}" if rest else "")
+        return list_neuron(neuron, lines, f"hardly {verb}: {'; '.join(described)}" if rest else "")
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return all shapes as plain data.

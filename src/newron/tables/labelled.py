@@ -210,7 +210,7 @@ class LabelledSource:
         return sum(len(y) for _, y, _ in self.read_blocks(_BLOCK))
 
     def order(self, positive: str | None, given: Sequence[Label] | None = None) -> LabelledSource:
-        """Return the table with its classes in the order in which results are told."""
+        """Return the table with its classes in the order in which results are shown."""
         labels = self.target.categories
         if labels is None:
             if positive is not None:

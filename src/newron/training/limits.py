@@ -26,7 +26,7 @@ def find_limits(
 ) -> Output:
     """Return ordered classes with the limits that scores are trained towards; others as they are.
 
-    How far limits lie apart depends on how much the columns tell. They are those of the additive
+    How far limits lie apart depends on how much the columns explain. They are those of the additive
     model, with few decimals: scores follow.
     """
     if not (isinstance(output, Classes) and output.is_ordered):

@@ -155,7 +155,7 @@ class ModelPath:
         return self.sizes[int(np.argmax(allowed & good))]
 
     def declare(self, schema: Schema) -> ModelPath:
-        """Return the path with more said of the columns: units, what they may hold.
+        """Return the path with more declared of the columns: units, what they may hold.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ def check_choice(
 
 
 def declare_model(model: Model, schema: Schema) -> Model:
-    """Return a model with more said of its columns."""
+    """Return a model with more declared of its columns."""
     return Model(schema, model.layers, model.output, means=model.means)
 
 

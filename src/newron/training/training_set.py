@@ -63,7 +63,7 @@ class TrainingSet:
     whole : Rows, optional
         All rows in blocks, where these here are a sample of a large table.
     group : ndarray of shape (distinct rows,), optional
-        Rows of one group are told apart from others and stay together in folds: the periods
+        Rows of one group are distinguished from others and stay together in folds: the periods
         of one subject.
     """
 
@@ -159,7 +159,7 @@ def _are_equal(a: Floats, b: Floats) -> NDArray[np.bool_]:
 
 
 def _list_varying(*tables: Floats) -> Iterable[Floats]:
-    """Yield the columns that are not constant: others do not tell rows apart."""
+    """Yield the columns that are not constant: others do not distinguish rows."""
     for table in tables:
         for column in table.T:
             here = np.isnan(column[:1])

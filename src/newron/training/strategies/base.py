@@ -16,7 +16,7 @@ class Strategy(ABC):
     """A procedure of training, from rows and a specification to a network.
 
     It sees the training rows alone; where it must choose, it splits them into folds. It
-    draws seeds from the context, tells it of every candidate that it evaluated, and keeps
+    draws seeds from the context, notifies it of every candidate that it evaluated, and keeps
     results there, so that a fit that ends early has the best so far.
     """
 

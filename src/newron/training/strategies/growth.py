@@ -48,7 +48,7 @@ class Growth:
     plan: GrowPlan
     evaluated: Floats  # by fold and number of terms; empty without folds
     tasks: Sequence[GrowTask] = ()  # of each fold
-    rivals: Sequence[Growth] = ()  # what else was evaluated
+    others: Sequence[Growth] = ()  # what else was evaluated
 
     @property
     def losses(self) -> Floats:
@@ -108,11 +108,11 @@ def plan_growth(
     chosen = single.evaluate("grow, single conditions", tasks, folds)
     longer = longer.evaluate("grow, up to 3 conditions", tasks, folds)
     if is_better(longer.losses, chosen.losses, SURE):
-        return replace(longer, rivals=(chosen,))
+        return replace(longer, others=(chosen,))
     distilled = _distil_growth(single, folds)
     if is_better(chosen.losses, distilled.losses, SURE):
-        return replace(chosen, rivals=(longer, distilled))
-    return replace(distilled, rivals=(chosen, longer))
+        return replace(chosen, others=(longer, distilled))
+    return replace(distilled, others=(chosen, longer))
 
 
 def start_growth(data: TrainingSet, spec: Specification, context: FitContext) -> Growth:
@@ -151,8 +151,8 @@ def _plan_wide(single: Growth, folds: Sequence[Fold]) -> Growth:
     chosen = single.evaluate("grow, single conditions", [single.task] * len(folds), folds)
     distilled = _distil_growth(single, folds)
     if is_better(chosen.losses, distilled.losses):
-        return replace(chosen, rivals=(distilled,))
-    return replace(distilled, rivals=(chosen,))
+        return replace(chosen, others=(distilled,))
+    return replace(distilled, others=(chosen,))
 
 
 def _choose_ridge(
@@ -189,6 +189,6 @@ def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:
 
 
 def _varies(column: Floats) -> bool:
-    """Tell whether a column tells rows apart: others are no part of a teacher."""
+    """Return whether a column distinguishes rows: others are no part of a teacher."""
     missing = np.isnan(column)
     return not (missing.all() or bool(np.all(column == column[0])))

@@ -111,7 +111,7 @@ def _make_path(
     growth: Growth, folds: Sequence[Fold], whole: Model, trials: Sequence[Model]
 ) -> ModelPath:
     problem = growth.spec.make_problem(growth.data)
-    kinds = [_Kind(_soften(each)) for each in (growth, *growth.rivals)]
+    kinds = [_Kind(_soften(each)) for each in (growth, *growth.others)]
     evaluated = [kind.evaluate(folds, problem) for kind in kinds]
     best = _choose_kinds(evaluated)
     models: dict[int, Model] = {}
