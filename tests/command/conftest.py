@@ -3,6 +3,8 @@
 import pytest
 from typer.testing import CliRunner
 
+from builders.models import make_card
+from builders.tables import make_table, write_csv
 from newron.command.application import app
 
 
@@ -35,3 +37,15 @@ def fails(run, tmp_path):
         return done.stderr.removeprefix("newron: ").strip()
 
     return run_failing
+
+
+@pytest.fixture
+def model(tmp_path):
+    make_card().save(tmp_path / "model.json")
+    return "model.json"
+
+
+@pytest.fixture
+def data(tmp_path):
+    write_csv(tmp_path / "table.csv", make_table())
+    return "table.csv"

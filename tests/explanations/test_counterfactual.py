@@ -594,5 +594,5 @@ class TestErrors:
     def test_several_amounts_are_refused(self):
         layer = Layer("heaviside", "sum", "identity", 2, [0, 1], [0, 0], [[1.0]] * 2, [[0.5]] * 2)
         model = Model(Schema((Column("a", 0.0, 1.0),)), [layer], Targets(("p", "q")))
-        with pytest.raises(InputError, match="one amount to find changes, got 2 amounts"):
+        with pytest.raises(InputError, match="one target to find changes, got 2 targets"):
             find_changes(model, [0.0], target=(0, 1))

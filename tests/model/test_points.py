@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import newron
 from model.networks import FUNCTIONS, make_model, make_rows, with_ranks
-from newron.errors import ModelError, ModelFileError
-from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targets
+from model.support import make_colours
+from newron.errors import ModelFileError
+from newron.model import Column, Layer, Model, RankScale, Schema, Targets
 from newron.model.processing import get_processing
 
 SEEDS = st.integers(0, 10**6)
@@ -200,154 +201,6 @@ class TestFile:
         with pytest.raises(ModelFileError, match=message) as caught:
             newron.load(path)
         assert str(caught.value).startswith(str(path))
-
-
-def make_colours(processing, levels, missing, *, age=(1.0, 54.0, 0.0), gaps=False, categories=None):
-    """Make a model of one function of age and one of colour."""
-    categories = categories or ("red", "green", "blue")
-    w, b, age_missing = age
-    columns = (
-        Column("age", 29.0, 77.0, gaps=gaps),
-        Column("colour", 0.0, len(categories) - 1.0, categories=categories, gaps=gaps),
-    )
-    layer = Layer(
-        processing, "sum", "identity", 1, [0, 0], [0, 1], [[w], [0.0]], [[b], [0.0]],
-        alpha=[2.0, 3.0], centre=[1.0], missing=[age_missing, missing], levels=[[], levels],
-    )  # fmt: skip
-    return Model(Schema(columns), [layer], Classes(("well", "ill")))
-
-
-class TestDescription:
-    @pytest.mark.parametrize(
-        ("levels", "missing", "gaps", "told"),
-        [
-            ([1, 0, 1], 0, False, "3 × [colour in {red, blue}]"),
-            ([1, 0, 1], 1, False, "3 × [colour in {red, blue}]"),  # no gap was seen
-            ([1, 0, 1], 1, True, "3 × [colour in {red, blue, missing}]"),
-            ([0, 0, 0], 1, True, "3 × [colour in {missing}]"),
-            ([0, 1, 0], 0, True, "3 × [colour in {green}]"),
-        ],
-    )
-    def test_a_set_of_categories(self, levels, missing, gaps, told):
-        text = str(make_colours("heaviside", levels, missing, gaps=gaps))
-        assert f"    {told}" in text.splitlines()
-
-    @pytest.mark.parametrize(
-        ("age", "gaps", "told"),
-        [
-            ((1.0, 54.0, 0.0), True, "2 × [age ≥ 54]"),
-            ((1.0, 54.0, 1.0), True, "2 × [age ≥ 54 or missing]"),
-            ((-1.0, 54.5, 1.0), True, "2 × [age ≤ 54.5 or missing]"),
-            ((1.0, 54.0, 1.0), False, "2 × [age ≥ 54]"),
-            ((1.0, 1e300, 1.0), True, "2 × [age missing]"),
-            ((0.0, 0.0, 0.0), True, "2 × [age not missing]"),
-            ((0.0, 0.0, 1.0), True, "2 × [always]"),
-        ],
-    )
-    def test_a_step_with_a_gap(self, age, gaps, told):
-        text = str(make_colours("heaviside", [1, 0, 1], 0, age=age, gaps=gaps))
-        assert f"    {told}" in text.splitlines()
-
-    def test_soft_functions_tell_each_value(self):
-        text = str(make_colours("sigmoid", [0.2, 0.45, 1.0], 0.5, age=(2.0, 54.0, 0.3), gaps=True))
-        assert "    2 × sigmoid(2 (age − 54)) (0.3 if missing)" in text.splitlines()
-        line = "    3 × colour as {red: 0.2, green: 0.45, blue: 1, missing: 0.5}"
-        assert line in text.splitlines()
-        text = str(make_colours("sigmoid", [0.2, 0.45, 1.0], 0.5, age=(2.0, 54.0, 0.3)))
-        assert "    2 × sigmoid(2 (age − 54))" in text.splitlines()
-        assert "    3 × colour as {red: 0.2, green: 0.45, blue: 1}" in text.splitlines()
-
-    def test_labels_of_any_kind_are_told(self):
-        model = make_colours("heaviside", [1, 0, 1, 1], 0, categories=(True, 2, 3.5, "x, y"))
-        assert "[colour in {True, 3.5, x, y}]" in str(model)
-
-    def test_what_is_told_is_what_is_predicted(self):
-        model = make_colours("heaviside", [1, 0, 1], 0, age=(1.0, 54.0, 1.0), gaps=True)
-        rows = [[60, "red"], [None, "green"], [20, "blue"], [20, None]]
-        assert model.scores(rows)[:, 0].tolist() == [4.0, 1.0, 2.0, -1.0]
-
-
-class TestChecks:
-    @pytest.mark.parametrize(
-        ("processing", "value", "fine"),
-        [
-            ("heaviside", 1.0, True),
-            ("heaviside", 0.5, False),
-            ("heaviside", 2.0, False),
-            ("sigmoid", 0.5, True),
-            ("sigmoid", 1.0 + 1e-9, False),
-            ("sigmoid", -1e-9, False),
-            ("tanh_prod", 1.5, False),
-            ("tanh_prod", 0.0, True),
-            ("linear", -7.5, True),
-            ("relu", 7.5, True),
-            ("selu", -1.5, True),
-            ("linear", 1e101, False),
-            ("linear", np.nan, False),
-            ("sigmoid", np.nan, False),
-            ("heaviside", np.nan, False),
-            ("linear", np.inf, False),
-        ],
-    )
-    @pytest.mark.parametrize("where", ["levels", "missing"])
-    def test_values_of_points_are_those_that_the_function_can_take(
-        self, processing, value, fine, where
-    ):
-        levels, missing = ([value, 0, 0], 0) if where == "levels" else ([0, 0, 0], value)
-        if fine:
-            make_colours(processing, levels, missing)
-        else:
-            with pytest.raises(ModelError, match="level"):
-                make_colours(processing, levels, missing)
-
-    @pytest.mark.parametrize("levels", [[], [0.1], [0.1, 0.2], [0.1, 0.2, 0.3, 0.4]])
-    def test_a_category_without_a_level_is_refused(self, levels):
-        with pytest.raises(ModelError, match=f"expected 3 levels for signal 1, got {len(levels)}"):
-            make_colours("sigmoid", levels, 0)
-
-    def test_levels_of_numbers_and_neurons_are_refused(self):
-        schema = Schema((Column("x", 0.0, 1.0),))
-        hidden = Layer("sigmoid", "sum", "identity", 1, [0], [0], [[1.0]], [[0.0]])
-        for source, layers in ((0, []), (1, [hidden])):
-            last = Layer(
-                "sigmoid", "sum", "identity", 1, [0], [source], [[1.0]], [[0.0]], levels=[[0.5]]
-            )
-            with pytest.raises(ModelError, match="expected 0 levels"):
-                Model(schema, [*layers, last], Targets(("y",)))
-
-    @pytest.mark.parametrize("count", [1, 3])
-    def test_there_are_as_many_levels_and_gaps_as_functions(self, count):
-        layer = make_colours("sigmoid", [0.1] * 3, 0).layers[0]
-        with pytest.raises(ModelError, match=f"levels needs one entry for each of 2.*{count}"):
-            layer.replace(levels=[[0.1] * 3] * count)
-        with pytest.raises(ModelError, match=f"missing needs one entry for each of 2.*{count}"):
-            layer.replace(missing=[0.1] * count)
-
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"categories": ("a", "b", "a")}, "differ"),
-            ({"categories": (1, 1.0)}, "differ"),
-            ({"categories": ("a", None)}, "text or numbers"),
-            ({"categories": ("a", "b"), "values": (0.0, 1.0)}, "no values"),
-            ({"categories": ("a", "b"), "rank_scale": RankScale((0, 1), (0, 1))}, "no rank scale"),
-            ({"unit": 3}, "unit that is text"),
-        ],
-    )
-    def test_columns_that_contradict_themselves_are_refused(self, changes, message):
-        with pytest.raises(ModelError, match=message):
-            Column("colour", 0.0, 1.0, **changes)
-
-    @pytest.mark.parametrize("labels", [(True, 1), (0, False), (1, 1.0)])
-    def test_categories_that_no_table_tells_apart_are_refused(self, labels):
-        with pytest.raises(ModelError, match="expected categories that differ"):
-            Column("c", 0.0, 1.0, categories=labels)
-
-    def test_levels_do_not_change(self):
-        layer = make_colours("sigmoid", [0.1] * 3, 0).layers[0]
-        for values in (layer.levels[1], layer.missing):
-            with pytest.raises(ValueError, match="read-only"):
-                values[0] = 0.5
 
 
 def test_thresholds_are_told_with_their_unit():

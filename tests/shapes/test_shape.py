@@ -8,19 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.networks import make_model, with_ranks
-from model.test_points import with_points
-from newron.errors import InputError, ModelError
-from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targets
+from newron.errors import InputError
+from newron.model import Column, Layer, Model, RankScale, Schema, Targets
 from newron.model.network import evaluate
-from newron.shapes import read_fuzzy_rules, read_shapes
+from newron.shapes import read_shapes
+from shapes.support import SEEDS, make_any_model, make_single, make_two_layers
 
-SEEDS = st.integers(0, 10**6)
 TURN = 0.1  # of the variation: smaller turns are smoothed out
-
-
-def make_any_model(seed):
-    return with_points(with_ranks(make_model(seed), seed), seed)
 
 
 def trace(model, shape, x):
@@ -175,18 +169,6 @@ class TestAgainstDenseEvaluation:
             assert height == pytest.approx(best, abs=1e-9)
 
 
-def make_single(
-    processing, w, b, *, low=29.0, high=77.0, alpha=None, missing=None, unit=None, **column
-):
-    layer = Layer(
-        processing, "sum", "identity", 1, [0], [0], [w], [b],
-        rank=["rank_scale" in column], alpha=None if alpha is None else [alpha],
-        missing=None if missing is None else [missing],
-    )  # fmt: skip
-    column = Column("age", low, high, unit=unit, gaps=missing is not None, **column)
-    return Model(Schema((column,)), [layer], Targets(("y",)))
-
-
 class TestFields:
     def test_a_sigmoid_has_its_threshold_and_passage(self):
         for w in (0.3, -0.3):
@@ -284,114 +266,6 @@ class TestFields:
             assert str(shape).startswith("age: ")
 
 
-class TestSentences:
-    @pytest.mark.parametrize(
-        ("made", "told"),
-        [
-            (("heaviside", [2.0], [54.5]), "1 from 54.5 y on, 0 below"),
-            (("heaviside", [-2.0], [54.5]), "1 up to 54.5 y, 0 above"),
-            (("heaviside", [2.0], [20.0]), "always 1"),
-            (("heaviside", [0.0], [0.0]), "always 1"),
-            (
-                ("sigmoid", [0.34], [54.5]),
-                "rises from 0 to 1 around 54.5 y (10 % to 90 % between 48 and 61)",
-            ),
-            (
-                ("sigmoid", [-0.34], [54.5]),
-                "falls from 1 to 0 around 54.5 y (90 % to 10 % between 48 and 61)",
-            ),
-            (("sigmoid", [50.0], [54.5]), "steps up from 0 to 1 at 54.5 y"),
-            (("sigmoid", [0.1], [15.0]), "rises from 0.8 at 29 to 1 at 77 y"),
-            (("sigmoid", [-0.02], [54.5]), "falls nearly straight from 0.62 at 29 to 0.39 at 77 y"),
-            (("sigmoid", [0.0001], [54.5]), "nearly constant, 0.5"),
-            (("sigmoid", [0.0], [54.5]), "always 0.5"),
-            (
-                ("tanh_prod", [0.2, -0.2], [40.0, 60.0]),
-                "a bell, highest (0.96) at 50 y, half-way down at 40 and 60; 0.01 at 29, 0 at 77",
-            ),
-            (
-                ("tanh_prod", [0.2, 0.2], [40.0, 60.0]),
-                "an inverse bell, lowest (0.04) at 50 y, half-way up at 40 and 60; "
-                "0.99 at 29, 1 at 77",
-            ),
-            (
-                ("tanh_prod", [0.4, 0.4, 0.4], [35.0, 50.0, 65.0]),
-                "a wave: 0.01 at 29 y, 1 at 42.5 y, 0 at 57.5 y, 1 at 77 y",
-            ),
-            (("linear", [2.0], [30.0]), "rises nearly straight from −2 at 29 to 94 at 77 y"),
-            (("relu", [2.0], [54.5]), "0 up to 54.5 y, then rises straight to 45 at 77"),
-            (("relu", [-2.0], [54.5]), "falls straight from 51 at 29 to 0 at 54.5 y, 0 above"),
-            (
-                ("selu", [1.0], [54.5]),
-                "rises from −1.8 at 29 to 23.6 at 77 y, with a bend at 54.5 y",
-            ),
-        ],
-    )
-    def test_each_kind_is_told(self, made, told):
-        assert str(read_shapes(make_single(*made, unit="y"))[0]) == f"age: {told}"
-
-    def test_gaps_weights_and_few_values_are_told(self):
-        shape = read_shapes(make_single("heaviside", [1.0], [54.5], missing=1.0, alpha=-2.0))[0]
-        assert str(shape) == "age: 1 from 54.5 on, 0 below; 1 if missing, times −2"
-        shape = read_shapes(make_single("sigmoid", [2.0], [0.5], low=0, high=1, values=(0, 1)))[0]
-        assert str(shape) == "age: rises: 0.27 at 0, 0.73 at 1"
-
-    @pytest.mark.parametrize(
-        ("levels", "gaps", "told"),
-        [
-            ([1.0, 0.0, 1.0], False, 'c: 1 for a and "missing"; 0 for b'),
-            ([0.2, 0.87, 0.2], True, 'c: 0.87 for b; 0.5 for missing; 0.2 for a and "missing"'),
-            ([0.5, 0.5, 0.5], True, "c: always 0.5"),
-        ],
-    )
-    def test_categories_are_told_by_their_values(self, levels, gaps, told):
-        column = Column("c", 0.0, 2.0, categories=("a", "b", "missing"), gaps=gaps)
-        layer = Layer(
-            "sigmoid", "sum", "identity", 1, [0], [0], [[0.0]], [[0.0]],
-            missing=[0.5], levels=[levels],
-        )  # fmt: skip
-        assert str(read_shapes(Model(Schema((column,)), [layer], Targets(("y",))))[0]) == told
-
-    def test_the_whole_text_is_grouped_by_neuron(self):
-        assert str(read_shapes(make_two_layers())).splitlines() == [
-            "neuron 1.1 adds:",
-            "    age: rises from 0 to 1 around 54.5 (10 % to 90 % between 48 and 61)",
-            "    hardly matters: pulse (nearly constant, 0.5)",
-            "neuron 1.2 adds:",
-            "    age: falls from 0.98 to 0 around 40 (90 % to 10 % between 34 and 46)",
-            "score for 'ill' adds:",
-            "    +3 × neuron 1.1: rises from 0.01 to 0.99 around 1 "
-            "(10 % to 90 % between 0.78 and 1.22)",
-            "    −2.5 × neuron 1.2: rises nearly straight from 0.27 at 0 to 0.72 at 0.9832",
-            "    plus 1.25",
-        ]
-
-    @given(SEEDS)
-    @settings(max_examples=60, deadline=None)
-    def test_every_model_can_be_told(self, seed):
-        model = make_any_model(seed)
-        shapes = read_shapes(model)
-        assert len(shapes) == model.n_functions
-        text = str(shapes)
-        assert sum(not line.startswith(" ") for line in text.splitlines()) == len(shapes.neurons)
-        assert "None" not in text
-        assert "nan" not in text
-        json.dumps(shapes.to_dict(), allow_nan=False)
-
-
-def make_two_layers():
-    columns = Column("age", 29.0, 77.0), Column("pulse", 60.0, 100.0)
-    hidden = Layer(
-        "sigmoid", "sum", "identity", 2, [0, 0, 1], [0, 1, 0],
-        [[0.34], [1e-4], [-0.37]], [[54.5], [80.0], [40.0]],
-    )  # fmt: skip
-    last = Layer(
-        "sigmoid", "sum", "identity", 1, [0, 0], [2, 3], [[10.0], [2.0]], [[1.0], [0.5]],
-        alpha=[3.0, -2.5], centre=[-1.25],
-    )  # fmt: skip
-    return Model(Schema(columns), [hidden, last], Classes(("well", "ill")))
-
-
 class TestData:
     def test_shapes_are_a_sequence(self):
         shapes = read_shapes(make_two_layers())
@@ -421,51 +295,3 @@ class TestData:
         monkeypatch.setitem(sys.modules, "pandas", None)
         with pytest.raises(InputError, match=r"newron-ian\[pandas\]"):
             read_shapes(make_two_layers()).to_frame()
-
-
-class TestFuzzyRules:
-    def test_directions_places_and_sharpness_are_told(self):
-        assert str(read_fuzzy_rules(make_two_layers())).splitlines() == [
-            "neuron 1.1 adds:",
-            "    age > 54.5 (gradually, from 48 to 61)",
-            "    hardly changing: pulse (nearly constant, 0.5)",
-            "neuron 1.2 adds:",
-            "    age < 40 (gradually, from 34 to 46)",
-            "score for 'ill' adds:",
-            "    +3 × [neuron 1.1 > 1] (gradually, from 0.78 to 1.22)",
-            "    −2.5 × [the more neuron 1.2, the more] (nearly straight, from 0.27 to 0.72)",
-            "    plus 1.25",
-            "Score ≥ 0: ill. Otherwise: well.",
-        ]
-
-    @pytest.mark.parametrize(
-        ("w", "b", "told"),
-        [
-            ([0.2, -0.2], [40.0, 60.0], "age near 50 (most 0.96, half-way at 40 and 60)"),
-            ([0.2, 0.2], [40.0, 60.0], "age not near 50 (least 0.04, half-way at 40 and 60)"),
-            ([2.0], [50.0], "age > 50 (sharply, from 49.5 to 50.5)"),
-            ([50.0], [50.0], "age > 50 (as a step)"),
-            ([-0.02], [50.0], "the more age, the less (nearly straight, from 0.7 to 0.25)"),
-            ([0.05], [15.0], "the more age, the more (from 0.8 to 1)"),
-        ],
-    )
-    def test_each_kind_is_told(self, w, b, told):
-        rules = read_fuzzy_rules(make_single("tanh_prod", w, b, alpha=3.0))
-        condition, manner = told.split(" (", 1)
-        assert str(rules.neurons[0].rules[0]) == f"+3 × [{condition}] ({manner}"
-
-    @pytest.mark.parametrize(("missing", "told"), [(0.9, "age missing"), (0.1, "age not missing")])
-    def test_a_rule_may_be_about_gaps_alone(self, missing, told):
-        rules = read_fuzzy_rules(make_single("sigmoid", [0.0], [0.0], missing=missing))
-        assert rules.neurons[0].rules[0].condition == told
-
-    def test_the_data_is_plain(self):
-        rules = read_fuzzy_rules(make_two_layers())
-        data = json.loads(json.dumps(rules.to_dict(), allow_nan=False))
-        assert [len(neuron["rules"]) for neuron in data["neurons"]] == [1, 1, 2]
-        assert data["neurons"][0]["rules"][0]["condition"] == "age > 54.5"
-        assert repr(rules) == "<FuzzyRules: 4 rules in 3 neurons>"
-
-    def test_functions_beyond_0_and_1_are_refused(self):
-        with pytest.raises(ModelError, match=r"from 0 to 1.*got relu in layer 1"):
-            read_fuzzy_rules(make_single("relu", [1.0], [0.0]))

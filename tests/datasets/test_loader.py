@@ -6,15 +6,13 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from datasets.tables import DRAWN, pd
 from newron import datasets
 from newron.errors import InputError, NewronError
 
-pd = pytest.importorskip("pandas", reason="the tables of newron.datasets need pandas")
-
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DATA = ROOT / "src" / "newron" / "datasets" / "data"
 DOCS = ROOT / "docs" / "datasets.md"
 
@@ -51,13 +49,6 @@ PARTS = {
     "monks-2": (169, 432),
     "monks-3": (122, 432),
 }
-DRAWN = ("bisector", "xor", "parabola", "circle")
-
-
-@pytest.fixture(scope="module")
-def loaded():
-    """All sets, loaded once."""
-    return {name: datasets.load(name) for name in datasets.names()}
 
 
 def test_there_are_all_sets_of_the_paper_in_its_order():
@@ -189,36 +180,6 @@ def test_every_row_of_heart_is_one_of_cleveland(loaded):
     heart = set(map(tuple, loaded["heart"].X.astype(float).to_numpy()))
     cleveland = set(map(tuple, loaded["cleveland"].X.astype(float).to_numpy()))
     assert heart <= cleveland
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_drawn_sets_are_the_seeds_alone(loaded, name):
-    again, other = datasets.load(name), datasets.load(name, seed=1)
-    pd.testing.assert_frame_equal(again.X, loaded[name].X)
-    pd.testing.assert_series_equal(again.y, loaded[name].y)
-    assert not again.X.equals(other.X)
-    assert again.X.abs().to_numpy().max() < 1
-
-
-def test_the_drawn_points_stay_the_same_from_version_to_version(loaded):
-    expected = np.random.default_rng(0).uniform(-1, 1, (1000, 2))
-    assert all(np.array_equal(loaded[name].X, expected) for name in DRAWN)
-
-
-def test_opposite_quadrants_of_xor_have_the_same_label(loaded):
-    X, y = loaded["xor"].X, loaded["xor"].y
-    assert ((X["x1"] * X["x2"] < 0) == (y == 1)).all()
-
-
-def test_logistic_regression_is_as_bad_on_xor_as_in_the_paper(loaded):
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import cross_val_score
-
-    X, y = loaded["xor"].X, loaded["xor"].y
-    assert 0.45 < cross_val_score(LogisticRegression(), X, y, cv=4).mean() < 0.60
-    # What the paper's equation says would be easy.
-    printed = (X["x1"] > 0) & (X["x2"] > 0)
-    assert cross_val_score(LogisticRegression(), X, printed, cv=4).mean() > 0.85
 
 
 def test_an_unknown_name_is_told_with_names_like_it():
