@@ -6,7 +6,8 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*.cpp cpp/core/*)
 PYTEST_WORKERS ?= auto
 
 # Coverage costs under a tenth with slipcover; its plugin is loaded before pytest can rewrite it.
-COVERED := -m slipcover --source src/newron --json --out build/coverage.json \
+# Workers share the cores: a library of matrices that takes all of them in each makes all slower.
+COVERED := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m slipcover --source src/newron --json --out build/coverage.json \
 	-m pytest -W ignore::pytest.PytestAssertRewriteWarning
 
 .PHONY: demo test check lint types imports sanitize tests coverage test-lowest fuzz format stubs \
@@ -49,13 +50,13 @@ sanitize: $(VENV)/test.done
 
 tests: $(VENV)/test.done
 	@mkdir -p build
-	$(BIN)/python $(COVERED) -n $(PYTEST_WORKERS) --dist worksteal
+	$(COVERED) -n $(PYTEST_WORKERS) --dist worksteal
 	@$(BIN)/python scripts/show_coverage build/coverage.json
 
 # The lines that no test ran, file by file; TESTS narrows what is run.
 coverage: $(VENV)/test.done
 	@mkdir -p build
-	$(BIN)/python $(COVERED) -n $(PYTEST_WORKERS) --dist worksteal $(TESTS)
+	$(COVERED) -n $(PYTEST_WORKERS) --dist worksteal $(TESTS)
 	@$(BIN)/python scripts/show_coverage --lines build/coverage.json
 
 # The core tests with the lowest versions of the dependencies that pyproject.toml allows.

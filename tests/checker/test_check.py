@@ -4,7 +4,6 @@ import json
 import math
 import subprocess
 import sys
-from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -18,6 +17,7 @@ from newron.checker import (
     check,
     evaluate,
     make_certificate,
+    states,
 )
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.model.arithmetic import exp
@@ -118,7 +118,7 @@ def test_no_more_states_are_kept_than_memory_has_room_for(monkeypatch):
     model = make_score(12, [2.0**k for k in range(12)], 2047.5)
     text = extract(model, form="points").to_text(notes=False)
     assert accepts(text, model, "states")
-    monkeypatch.setattr(import_module("newron.checker.check"), "_MAX_STATES", 10)
+    monkeypatch.setattr(states, "MAX_STATES", 10)
     assert not accepts(text, model, "states")
 
 

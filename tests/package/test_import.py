@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import newron
@@ -15,6 +16,7 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
+@cache
 def modules_after(statement: str) -> set[str]:
     return set(run(f"{statement}\nimport sys\nprint(' '.join(sys.modules))").split())
 

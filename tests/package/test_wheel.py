@@ -13,6 +13,7 @@ import newron
 
 ROOT = Path(__file__).parents[2]
 
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 FIT = """
 import newron, sys
 assert "site-packages" in newron.__file__, newron.__file__
@@ -23,44 +24,41 @@ print(NewronClassifier(hidden_layer_sizes=(1, 2), n_init=40, random_state=0).fit
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
+def build_wheel(folder):
     copy = folder / "project"
     ignored = shutil.ignore_patterns(".venv", "build", "dist", ".git", "*.so", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=ignored)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(copy)]
+    build = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", str(folder), str(copy)]
     subprocess.run(build, check=True)
     (built,) = folder.glob(f"newron_ian-{newron.__version__}-*.whl")
     return built
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("wheel")
-@pytest.mark.skipif(sys.platform == "win32", reason="the script is one of bash")
-def test_a_stranger_defines_neurons_and_a_loss_with_the_wheel_alone(wheel):
-    command = [ROOT / "scripts" / "check_wheel", wheel]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert "site-packages" in done.stdout
-    for name in ("bell", "soft_max", "smooth_relu", "my_huber"):
-        assert f"{name}: " in done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("wheel")
-def test_a_wheel_installs_into_an_empty_environment_and_fits(tmp_path, wheel):
-    venv.create(tmp_path / "env", with_pip=True)
+def test_a_wheel_installs_into_an_empty_environment_and_fits(tmp_path):
+    wheel = build_wheel(tmp_path)
+    venv.create(tmp_path / "env")
     binaries = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin")
-    install = [binaries / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    subprocess.run([*install, "install", str(wheel)], check=True)
+    pip = [*PIP, "--python", str(binaries / "python")]
+    subprocess.run([*pip, "install", "--no-compile", str(wheel)], check=True)
     out = subprocess.run(
         [binaries / "python", "-c", FIT], check=True, capture_output=True, text=True, cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
     )  # fmt: skip
     assert out.stdout.strip() == "1.0"
     names = subprocess.run(
-        [*install, "list", "--format=freeze"], check=True, capture_output=True, text=True
+        [*pip, "list", "--format=freeze"], check=True, capture_output=True, text=True
     ).stdout
     # The base install stays light.
     assert not any(x in names for x in ("torch", "matplotlib", "pandas", "onnx"))
+    if sys.platform != "win32":  # the script is one of bash
+        check_neurons_of_a_stranger(wheel, tmp_path / "env")
+
+
+def check_neurons_of_a_stranger(wheel, environment):
+    """Define neurons and a loss with the wheel alone."""
+    command = [ROOT / "scripts" / "check_wheel", wheel, environment]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "site-packages" in done.stdout
+    for name in ("bell", "soft_max", "smooth_relu", "my_huber"):
+        assert f"{name}: " in done.stdout

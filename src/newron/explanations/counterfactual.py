@@ -10,14 +10,14 @@ Sets of columns are ruled out by bounds before any row is evaluated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Listing
 from newron.errors import InputError
 from newron.explanations.objective import SearchObjective, make_objective, predict_one
 from newron.explanations.row import get_value, read_row
@@ -99,7 +99,7 @@ class Change:
 
 
 @dataclass(frozen=True, repr=False)
-class Changes(Sequence[Change]):
+class Changes(Listing[Change]):
     """The changes that were found, the smallest first; as text, a few sentences.
 
     They all change as few inputs as possible. There is one for each set of inputs and
@@ -129,6 +129,8 @@ class Changes(Sequence[Change]):
     No change of one input within the observed ranges would make it ill.
     """
 
+    _parts = "changes"
+
     changes: tuple[Change, ...]
     objective: str
     exact: bool
@@ -136,18 +138,6 @@ class Changes(Sequence[Change]):
     max_changes: int
     fixed: tuple[str, ...] = ()
     n_evaluated: int = 0
-
-    @overload
-    def __getitem__(self, index: int) -> Change: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Change, ...]: ...
-    def __getitem__(self, index: int | slice) -> Change | tuple[Change, ...]:
-        """Return one change, or some."""
-        return self.changes[index]
-
-    def __len__(self) -> int:
-        """Count the changes that were found."""
-        return len(self.changes)
 
     def __repr__(self) -> str:
         return f"<Changes: {len(self)} found, exact={self.exact}, complete={self.complete}>"
@@ -163,9 +153,6 @@ class Changes(Sequence[Change]):
         if self.fixed:
             lines.append(f"Held fixed: {', '.join(self.fixed)}.")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     def _describe_found(self) -> str:
         first, n = self[0], len(self[0].steps)

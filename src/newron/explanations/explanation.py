@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Printed
 from newron.explanations.conditions import name_functions
 from newron.explanations.counterfactual import Changes, search_changes
 from newron.explanations.path import Contribution, Part, Reader, Stage, list_contributions
@@ -28,7 +28,7 @@ _MAX_SHOWN = 8  # functions of a neuron that are described, by default
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Printed):
     """The way of a row through a network; as text, step by step.
 
     Parameters
@@ -124,9 +124,6 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return write_plain(self.to_text())
 
 
 def explain(

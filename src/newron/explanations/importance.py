@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Listing
 from newron.errors import InputError
 from newron.explanations.conditions import name_functions
 from newron.explanations.row import open_layers
@@ -67,7 +67,7 @@ class Influence:
 
 
 @dataclass(frozen=True, repr=False)
-class Importance(Sequence[Influence]):
+class Importance(Listing[Influence]):
     """How much each input matters, the most important first; as text, a table with bars.
 
     Parameters
@@ -97,6 +97,8 @@ class Importance(Sequence[Influence]):
         age  25.0 %  ━━━━━━━━━━━━━━━━━━━━━━━━
     """
 
+    _parts = "inputs"
+
     inputs: tuple[Influence, ...]
     kind: Kind
     measure: str
@@ -105,18 +107,6 @@ class Importance(Sequence[Influence]):
     baseline: float | None = None
     functions: tuple[Influence, ...] = ()
     functions_measure: str = ""
-
-    @overload
-    def __getitem__(self, index: int) -> Influence: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Influence, ...]: ...
-    def __getitem__(self, index: int | slice) -> Influence | tuple[Influence, ...]:
-        """Return one input, or some."""
-        return self.inputs[index]
-
-    def __len__(self) -> int:
-        """Count the inputs."""
-        return len(self.inputs)
 
     def of(self, name: str) -> Influence:
         """Return the input of this name.
@@ -173,9 +163,6 @@ class Importance(Sequence[Influence]):
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     def to_text(self, *, functions: bool = False, unicode: bool = True) -> str:
         """Return a table as text.

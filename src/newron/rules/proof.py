@@ -35,7 +35,7 @@ from newron.checker import (
     evaluate,
     make_certificate,
 )
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Printed
 from newron.formatting import join_words
 from newron.model.model import Model
 from newron.model.output import Classes, Output
@@ -75,7 +75,7 @@ _FEW_CHECKED = 1_000_000  # steps before a solver looks for a difference
 
 
 @dataclass(frozen=True)
-class Proof:
+class Proof(Printed):
     """What was shown of rules and a network.
 
     Parameters
@@ -175,9 +175,6 @@ class Proof:
 
     def __str__(self) -> str:
         return f"{self.verdict}{'.' if self.equal else ':'} {self.describe()}"
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the proof as plain data.

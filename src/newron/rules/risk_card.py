@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Printed
 from newron.errors import ModelError
 from newron.formatting import format_fraction, format_number, format_percent, format_unit
 from newron.model.arithmetic import Floats
@@ -22,7 +22,7 @@ _MAX_TOTALS, _MAX_TIMES = 12, 5
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCard:
+class RiskCard(Printed):
     """A network of hazards as a card: what holds adds its points, a total has its curve.
 
     Parameters
@@ -145,9 +145,6 @@ class RiskCard:
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the card as plain data.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Printed
 from newron.errors import ModelError
 from newron.formatting import format_fraction, format_percent
 from newron.model.model import Model
@@ -67,7 +67,7 @@ class CardRow:
 
 
 @dataclass(frozen=True)
-class ScoreCard:
+class ScoreCard(Printed):
     """A network as a card: what holds adds its points, and the total decides.
 
     Parameters
@@ -252,9 +252,6 @@ class ScoreCard:
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     def format_remarks(self) -> str:
         """Return what totals mean: probabilities in per cent; and what rounding costs.

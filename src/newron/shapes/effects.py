@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Listing
 from newron.formatting import format_rounded
 from newron.model.aggregation import combine_limits
 from newron.model.arithmetic import Floats
@@ -32,7 +32,7 @@ __all__ = ["Effects", "list_scores", "read_effects"]
 _GRID = 41  # positions of each axis of a surface
 
 
-class Effects(Sequence[Effect]):
+class Effects(Listing[Effect]):
     """The effects of all columns and pairs on the scores, the largest first.
 
     Parameters
@@ -45,6 +45,8 @@ class Effects(Sequence[Effect]):
     --------
     See :func:`read_effects`, which makes them.
     """
+
+    _parts = "_effects"
 
     def __init__(
         self, effects: Sequence[Effect], outputs: Sequence[tuple[Label, str, float]]
@@ -94,22 +96,6 @@ class Effects(Sequence[Effect]):
         """
         return tuple(effect for effect in self if effect.output == output)
 
-    @overload
-    def __getitem__(self, index: int) -> Effect: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Effect, ...]: ...
-    def __getitem__(self, index: int | slice) -> Effect | tuple[Effect, ...]:
-        """Return one effect, or some."""
-        return self._effects[index]
-
-    def __len__(self) -> int:
-        """Count the effects."""
-        return len(self._effects)
-
-    def __iter__(self) -> Iterator[Effect]:
-        """Go through the effects."""
-        return iter(self._effects)
-
     def __repr__(self) -> str:
         """Return how many there are."""
         return f"<Effects: {len(self)} of {len({e.name for e in self})} columns and pairs>"
@@ -118,9 +104,6 @@ class Effects(Sequence[Effect]):
         return "\n".join(
             "\n    ".join([heading, *lines]) for heading, lines in map(self.list_lines, self.labels)
         )
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     @property
     def labels(self) -> tuple[Label, ...]:

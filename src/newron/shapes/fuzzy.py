@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Printed
 from newron.errors import ModelError
 from newron.formatting import format_number, format_rounded
 from newron.model.aggregation import AnyActivation, AnyAggregation
@@ -101,7 +101,7 @@ class FuzzyNeuron:
 
 
 @dataclass(frozen=True, repr=False)
-class FuzzyRules:
+class FuzzyRules(Printed):
     """The fuzzy rules of a network.
 
     Parameters
@@ -128,9 +128,6 @@ class FuzzyRules:
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.neurons), self.decision])
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain data.

@@ -8,13 +8,13 @@ is left when turns of less than a tenth of the whole variation are smoothed out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from newron.drawing.markup import write_plain
+from newron.drawing.printed import Listing
 from newron.formatting import format_rounded
 from newron.model.aggregation import (
     AnyActivation,
@@ -195,7 +195,7 @@ class Neuron:
     centre: float
 
 
-class Shapes(Sequence[Shape]):
+class Shapes(Listing[Shape]):
     """The shapes of all functions of a model, in the order of its layers.
 
     A sequence of :class:`Shape`; as text it is grouped by neuron.
@@ -220,6 +220,8 @@ class Shapes(Sequence[Shape]):
         less 1.25
     """
 
+    _parts = "_shapes"
+
     def __init__(self, shapes: Sequence[Shape], neurons: Sequence[Neuron]) -> None:
         self._shapes = tuple(shapes)
         self.neurons = tuple(neurons)
@@ -239,22 +241,6 @@ class Shapes(Sequence[Shape]):
         place = neuron.layer, neuron.number
         return tuple(shape for shape in self if (shape.layer, shape.neuron) == place)
 
-    @overload
-    def __getitem__(self, index: int) -> Shape: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Shape, ...]: ...
-    def __getitem__(self, index: int | slice) -> Shape | tuple[Shape, ...]:
-        """Return one shape, or some."""
-        return self._shapes[index]
-
-    def __len__(self) -> int:
-        """Count the functions."""
-        return len(self._shapes)
-
-    def __iter__(self) -> Iterator[Shape]:
-        """Go through the shapes."""
-        return iter(self._shapes)
-
     def __repr__(self) -> str:
         """Return how many there are."""
         return f"<Shapes: {len(self)} functions, of which {sum(s.matters for s in self)} matter>"
@@ -262,9 +248,6 @@ class Shapes(Sequence[Shape]):
     def __str__(self) -> str:
         blocks = (self.list_lines(neuron) for neuron in self.neurons)
         return "\n".join("\n    ".join([heading, *lines]) for heading, lines in blocks)
-
-    def _repr_html_(self) -> str:
-        return write_plain(str(self))
 
     def list_lines(self, neuron: Neuron) -> tuple[str, list[str]]:
         """Return what a neuron does with its functions, and a line for each of them.
