@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from newron.formatting import format_duration
 from newron.search.exploration import Listener, Outcome, Trial
 from newron.search.results import measure_error
 from newron.search.structure import Candidate, Tree
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-__all__ = ["ProgressTree", "format_time"]
+__all__ = ["ProgressTree"]
 
 
 class ProgressTree(Listener):
@@ -102,7 +103,7 @@ class ProgressTree(Listener):
         if evaluated:
             best = max(evaluated, key=lambda node: node.score)
             text += f", best {best.score:.4f} {best.candidate}"
-        return f"{text}, about {format_time(self._estimate())} left"
+        return f"{text}, about {format_duration(self._estimate())} left"
 
     def _estimate(self) -> float:
         """Return the seconds that are left, if no structure to come gains much."""
@@ -121,16 +122,3 @@ class ProgressTree(Listener):
 
     def _list_scores(self, candidate: Candidate) -> list[float]:
         return [self._outcomes[Trial(candidate, fold)].score for fold in range(self._n_folds)]
-
-
-def format_time(seconds: float) -> str:
-    """Format a time as a person would.
-
-    Examples
-    --------
-    >>> [format_time(seconds) for seconds in (0.4, 59.0, 61.0, 7200.0)]
-    ['0 s', '59 s', '1 min', '2 h']
-    """
-    if seconds < 60.0:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60.0:.0f} min" if seconds < 3600.0 else f"{seconds / 3600.0:.0f} h"
