@@ -9,21 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import newron
+from estimators.support import (
+    CHEAP,
+    GROW,
+    draw_content,
+    draw_labels,
+    make_frame,
+    pd,
+    pl,
+)
 from newron import InputError, NewronClassifier, NewronRegressor, NewronWarning
 from newron.model.processing import get_processing, processing_names
 from newron.model.schema import RankScale
 
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
-
 KINDS = ("float", "int", "bool", "text", "categorical", "enum")
-WORDS = {
-    "text": ("ash", "elm", "oak"),
-    "categorical": ("a", "b", "c", "d"),
-    "enum": ("low", "mid", "high"),
-}
-CHEAP = {"recipe": "gradient", "max_iter": 5, "n_init": 1, "random_state": 0}
-GROW = {"recipe": "grow", "max_terms": 5, "max_iter": 20, "random_state": 0}
 BACKENDS = ("pandas", "polars")
 FEW = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -35,58 +34,6 @@ tables = st.tuples(
 
 
 # ---- frames of the same content in both libraries ----
-
-
-def draw_cells(kind, n, rng, gaps, unseen=False):
-    """Give the cells of a column as plain values, None where missing."""
-    if kind == "float":
-        cells = rng.normal(size=n).round(2).tolist()
-    elif kind == "int":
-        cells = rng.integers(-3, 9, n).tolist()
-    elif kind == "bool":
-        cells = (rng.random(n) < 0.4).tolist()
-    else:
-        cells = rng.choice([*WORDS[kind], *["new"] * unseen], n).tolist()
-    return [None if gap else cell for cell, gap in zip(cells, rng.random(n) < gaps, strict=True)]
-
-
-def draw_content(seed, n, kinds, gaps=0.2, unseen=False):
-    rng = np.random.default_rng(seed)
-    return {
-        f"{kind} {i}": draw_cells(kind, n, rng, gaps, unseen) for i, kind in enumerate(kinds, 1)
-    }
-
-
-def make_frame(content, backend):
-    """Make a frame whose dtypes are those that the names of its columns tell."""
-    words = [*WORDS["enum"], "new"]
-    if backend == "polars":
-        dtypes = {
-            "float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean, "text": pl.String,
-            "categorical": pl.Categorical, "enum": pl.Enum(words),
-        }  # fmt: skip
-        return pl.DataFrame(
-            [pl.Series(n, cells, dtypes[n.split()[0]]) for n, cells in content.items()]
-        )
-    dtypes = {
-        "float": "float64", "int": "Int64", "bool": "boolean", "text": "str",
-        "categorical": "category", "enum": pd.CategoricalDtype(words),
-    }  # fmt: skip
-    return pd.DataFrame(
-        {n: pd.Series(cells, dtype=dtypes[n.split()[0]]) for n, cells in content.items()}
-    )
-
-
-def draw_labels(content, seed, classes=2):
-    """Draw labels that depend on the first column, every class among them."""
-    first = next(iter(content.values()))
-    rng = np.random.default_rng(seed)
-    known = sorted({c for c in first if c is not None})
-    codes = np.array([-1 if c is None else known.index(c) for c in first])
-    y = (codes > np.median(codes)) ^ (rng.random(len(first)) < 0.2)
-    y = (y.astype(int) + rng.integers(0, classes - 1, len(first))) % classes
-    y[:classes] = np.arange(classes)
-    return y
 
 
 def ask(model, frame, names=()):
@@ -243,68 +190,6 @@ class TestEveryKind:
             assert fitted.score(X if fitted is not models[0] else frame, y) > 0.95
         with pytest.warns(NewronWarning, match="'a': unknown categories in 1 row: 9"):
             models[0].predict(pd.DataFrame({"a": [9.0, 1.0], "b": [0.0, 0.0]}))
-
-
-class TestLabels:
-    @pytest.mark.parametrize(
-        "labels",
-        [
-            ["no", "yes"], [False, True], [3, 7], ["b", "a", "c"], [10, 20, 30], [-1.0, 1.0],
-        ],
-    )  # fmt: skip
-    @pytest.mark.parametrize("recipe", [CHEAP, GROW])
-    def test_classes_come_back_as_they_were(self, labels, recipe, tmp_path):
-        content = draw_content(3, 60, ["float", "text"])
-        y = np.array(labels)[draw_labels(content, 3, len(labels))]
-        frame = make_frame(content, "polars")
-        fitted = NewronClassifier(**recipe).fit(frame, y)
-        assert fitted.classes_.tolist() == sorted(labels)
-        got = fitted.predict(frame)
-        assert got.dtype == y.dtype
-        assert set(got.tolist()) <= set(labels)
-        assert fitted.predict_proba(frame).shape == (60, len(labels))
-        fitted.model_.save(tmp_path / "m.json")
-        assert newron.load(tmp_path / "m.json").predict(frame).tolist() == got.tolist()
-        series = NewronClassifier(**recipe).fit(frame, pl.Series("y", y.tolist()))
-        assert series.model_ == fitted.model_
-
-    def test_a_hundred_classes(self):
-        rng = np.random.default_rng(0)
-        y = np.repeat(np.arange(100), 4)
-        frame = pd.DataFrame({"x": y + rng.normal(size=400), "c": rng.choice(list("ab"), 400)})
-        frame.loc[::7, "x"] = np.nan
-        fitted = NewronClassifier("sigmoid", hidden_layer_sizes=(), **CHEAP).fit(frame, y)
-        odds = fitted.predict_proba(frame)
-        assert odds.shape == (400, 100)
-        np.testing.assert_allclose(odds.sum(axis=1), 1.0)
-
-    @pytest.mark.parametrize("recipe", [CHEAP, GROW])
-    def test_balanced_is_the_dict_of_inverse_frequencies(self, recipe):
-        content = draw_content(5, 80, ["float", "text", "bool"])
-        y = np.array(["rare", "common"])[(np.random.default_rng(5).random(80) > 0.2).astype(int)]
-        frame = make_frame(content, "pandas")
-        counts = {label: float(np.sum(y == label)) for label in ("rare", "common")}
-        wanted = {label: 80 / (2 * count) for label, count in counts.items()}
-        models = [
-            NewronClassifier(class_weight=w, **recipe).fit(frame, y).model_
-            for w in ("balanced", wanted, None)
-        ]
-        assert models[0] == models[1]
-        assert models[0] != models[2]
-
-    def test_weights_of_classes_and_rows_move_the_border(self):
-        rng = np.random.default_rng(0)
-        frame = pd.DataFrame({"c": rng.choice(list("abc"), 300), "x": rng.normal(size=300)})
-        frame.loc[rng.random(300) < 0.1, "c"] = None
-        y = (rng.random(300) < frame["c"].map({"a": 0.1, "b": 0.3}).fillna(0.4)).astype(int)
-        common = {"recipe": "gradient", "max_iter": 60, "n_init": 1, "random_state": 0}
-        plain, classes, rows = (
-            NewronClassifier("sigmoid", class_weight=w, **common)
-            .fit(frame, y, sample_weight=s).predict_proba(frame)[:, 1].mean()
-            for w, s in ((None, None), ({0: 1, 1: 3}, None), (None, 1.0 + 2.0 * y))
-        )  # fmt: skip
-        assert plain < classes - 0.1
-        assert rows == pytest.approx(classes, abs=0.02)
 
 
 class TestAmounts:

@@ -23,13 +23,8 @@ from newron import (
     TrainingError,
 )
 from newron.search import NewronSearchCV
+from search.support import search_corner
 from search.tables import make_corner, make_network, make_noisy, press_ctrl_c, tell
-
-
-def search_corner(n_jobs=None, **settings):
-    X, y = make_corner()
-    settings = {"cv": 3, "patience": 2, "max_structures": 8, "random_state": 0, **settings}
-    return NewronSearchCV(make_network(), n_jobs=n_jobs, **settings).fit(X, y)
 
 
 class TestWhatItFinds:
@@ -115,36 +110,6 @@ def search_seed(search, fold):
 
     settings = search.tree_.nodes[search.best_index_].candidate.settings
     return derive_seed(search.random_state, to_plain(settings), fold)
-
-
-class TestChoices:
-    def test_the_function_may_be_chosen_too(self):
-        search = search_corner(
-            processing=["sigmoid", "tanh_prod"], n_factors=[1, 2], functions_per_input=[1, 2],
-            max_structures=1,
-        )  # fmt: skip
-        params = search.cv_results_["params"]
-        assert len(params) == 2 + 4
-        assert {each["processing"] for each in params} == {"sigmoid", "tanh_prod"}
-        assert search.cv_results_["n_functions"].tolist() == [3, 6, 3, 6, 3, 6]
-        for name, value in search.best_params_.items():
-            assert getattr(search.best_estimator_, name) == value
-
-    @pytest.mark.parametrize(
-        ("wrong", "match"),
-        [
-            ({"processing": ["sigmoid", "nothing"]}, "nothing"),
-            ({"processing": [("sigmoid", "linear")]}, "one function for all layers"),
-            ({"weight_decay": []}, "weight_decay: expected at least one value"),
-        ],
-    )
-    def test_wrong_ones_are_refused(self, wrong, match):
-        with pytest.raises(InputError, match=match):
-            search_corner(**wrong)
-
-    def test_one_value_is_no_list(self):
-        with pytest.raises(ValueError, match="processing"):
-            search_corner(processing="sigmoid")
 
 
 class TestScoring:

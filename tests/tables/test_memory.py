@@ -10,16 +10,13 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from newron.errors import InputError, NewronWarning
+from newron.errors import NewronWarning
 from newron.tables import Field, memory
 from newron.tables.table import encode_rows, is_plain, learn_fields
+from tables.support import FRAMES, NAN, encode_one, learn_one, objects, pd, pl, raises
 
-pd = pytest.importorskip("pandas")
-pl = pytest.importorskip("polars")
 pytest.importorskip("narwhals")
 
-NAN = np.nan
-FRAMES = pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 PETS = {"pet": ["dog", None, "cat", "dog"], "age": [3.0, 1.5, NAN, 7.0], "tame": [True, False] * 2}
 PET_FIELDS = (
     Field("pet", ("cat", "dog")),
@@ -31,26 +28,6 @@ PET_MATRIX = np.array([[1, 3, 1], [NAN, 1.5, 0], [0, NAN, 1], [1, 7, 0]])
 
 def rows_of(table):
     return [list(row) for row in zip(*table.values(), strict=True)]
-
-
-def learn_one(make, cells, categorical="from_dtype", **how):
-    (field,) = learn_fields(make({"c": cells}), categorical, **how)
-    return field.categories
-
-
-def encode_one(X, labels=None, **how):
-    return encode_rows(X, [Field("c", labels)], **how)[:, 0].tolist()
-
-
-def objects(*cells):
-    column = np.empty((len(cells), 1), object)
-    column[:, 0] = cells
-    return column
-
-
-def raises(*parts):
-    """Expect one line with these parts, in this order."""
-    return pytest.raises(InputError, match="(?s)^(?!.*\n).*" + ".*".join(parts))
 
 
 class TestPlain:
@@ -381,111 +358,6 @@ class TestChoice:
     def test_infinity_is_no_category(self):
         with raises("column 'x1', row 1 .counted from 0.", "got inf"):
             learn_fields(np.array([[1.0], [np.inf]]), [0])
-
-
-class TestSuspiciousCategories:
-    @FRAMES
-    def test_an_identifier_raises_unless_listed(self, make):
-        texts = [f"id {i}" for i in range(980)] + ["id 0"] * 20 + [None] * 500
-        with raises(
-            "column 'c': expected categories that repeat, got 980 different texts in 1000 rows; "
-            "drop it .an identifier says nothing about a new row. or list it in "
-            "categorical_features to insist"
-        ):
-            learn_one(make, texts)
-        with raises("980 different texts"):
-            learn_one(make, texts, [])
-        assert len(learn_one(make, texts, ["c"])) == 980
-
-    @FRAMES
-    @pytest.mark.parametrize(("n_texts", "n_rows"), [(50, 50), (90, 100)])
-    def test_few_or_repeating_texts_are_categories(self, make, n_texts, n_rows):
-        assert len(learn_one(make, [f"{i % n_texts}" for i in range(n_rows)])) == n_texts
-
-    def test_a_categorical_dtype_insists_by_itself(self):
-        texts = [str(i) for i in range(60)]
-        assert len(learn_one(pd.DataFrame, pd.Categorical(texts))) == 60
-        assert len(learn_one(pl.DataFrame, pl.Series(texts, dtype=pl.Categorical))) == 60
-
-    def test_too_many_categories_raise(self):
-        with raises("column 'x1': expected at most 65,000 categories, got 65,001"):
-            learn_fields(np.arange(65_001)[:, None], [0])
-
-    @pytest.mark.parametrize("first", [1, 2.5, True])
-    def test_texts_among_numbers_raise_with_a_row_of_each(self, first):
-        cells = [None, first, "a", 2, NAN]
-        parts = ("column 'c'", "'a' in row 2", f"{first} in row 1 .counted from 0.; turn all")
-        for categorical in ("from_dtype", ["c"]):
-            with raises(*parts):
-                learn_one(pd.DataFrame, pd.Series(cells, dtype=object), categorical)
-        with raises("column 'x1'", *parts[1:]):
-            learn_fields([[cell] for cell in cells])
-
-
-class TestEncoding:
-    MISSING = (None, NAN, np.float32(NAN), pd.NA, pd.NaT, Decimal("NaN"))
-
-    @pytest.mark.parametrize("missing", MISSING, ids=repr)
-    def test_missing_values_are_nan_in_numbers_and_categories(self, missing):
-        for X in (objects(missing, 1), pd.DataFrame({"c": pd.Series([missing, 1], dtype=object)})):
-            np.testing.assert_array_equal(encode_one(X), [NAN, 1])
-            np.testing.assert_array_equal(encode_one(X, (0, 1)), [NAN, 1])
-        np.testing.assert_array_equal(encode_one(objects(missing, "b"), ("a", "b")), [NAN, 1])
-        np.testing.assert_array_equal(encode_one(objects(missing, True), (False, True)), [NAN, 1])
-
-    @pytest.mark.parametrize(
-        ("cells", "numbers"),
-        [
-            (pl.Series([1, None]), [1, NAN]),
-            (pl.Series([Decimal("1.5"), None]), [1.5, NAN]),
-            (pl.Series([2**100, None], dtype=pl.Int128), [2.0**100, NAN]),
-            (pl.Series([True, None]), [1, NAN]),
-            (pd.Series([1, None], dtype="Int64"), [1, NAN]),
-            (pd.Series([True, None], dtype="boolean"), [1, NAN]),
-            (pd.Series([Decimal("1.5"), None], dtype=object), [1.5, NAN]),
-            (pd.Categorical([2, None]), [2, NAN]),
-            (pd.arrays.SparseArray([0.0, NAN]), [0, NAN]),
-        ],
-    )
-    def test_numbers_come_as_they_are(self, cells, numbers):
-        X = (pl if isinstance(cells, pl.Series) else pd).DataFrame({"c": cells})
-        np.testing.assert_array_equal(encode_one(X), numbers)
-
-    @pytest.mark.parametrize("cell", [1, 1.0, np.int64(1), np.float32(1), Decimal(1), True])
-    @pytest.mark.parametrize("labels", [(0, 1), (0.0, 1.0), (False, True)])
-    def test_labels_match_what_is_equal_in_meaning(self, cell, labels):
-        assert encode_one(objects(cell), labels, unknown="error") == [1]
-        assert encode_one(pd.DataFrame({"c": [cell]}), labels, unknown="error") == [1]
-        assert encode_one(pd.DataFrame({"c": pd.Categorical([cell])}), labels) == [1]
-
-    @pytest.mark.parametrize(
-        ("cell", "labels"),
-        [("1", (0, 1)), (1, ("0", "1")), (True, ("a", 1)), (1, ("a", True)), (np.True_, (1, "a"))],
-    )
-    def test_labels_do_not_match_another_meaning(self, cell, labels):
-        with raises("row 0", "expected one of the 2 categories", f"got {cell!r}".split("np.")[0]):
-            encode_one(objects(cell), labels, unknown="error")
-
-    def test_true_and_one_stay_distinct_beside_text(self):
-        assert encode_one(objects(1, True, "a", np.True_, 1.0), (1, True, "a")) == [0, 1, 2, 1, 0]
-
-    @FRAMES
-    def test_a_decimal_matches_the_number_it_writes(self, make):
-        X = make({"c": [Decimal("0.1"), Decimal("0.2")]})
-        assert learn_one(make, [Decimal("0.1"), Decimal("0.2")], ["c"]) == (0.1, 0.2)
-        assert encode_one(X, (0.1, 0.2), unknown="error") == [0, 1]
-
-    def test_other_libraries_and_dtypes_bring_the_same_labels(self):
-        texts, labels = ["b", None, "a"], ("a", "b")
-        for X in (
-            pd.DataFrame({"c": pd.Categorical(texts)}),
-            pd.DataFrame({"c": pd.Series(texts, dtype="string")}),
-            pl.DataFrame({"c": texts}),
-            pl.DataFrame({"c": pl.Series(texts, dtype=pl.Categorical)}),
-            pl.DataFrame({"c": pl.Series(texts, dtype=pl.Enum(["b", "a"]))}),
-            [[text] for text in texts],
-        ):
-            np.testing.assert_array_equal(encode_one(X, labels), [1, NAN, 0])
 
 
 class TestUnknownCategories:
