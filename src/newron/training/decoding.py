@@ -265,7 +265,7 @@ def _center(model: Model, data: TrainingSet, n_threads: int) -> Model:
 
 
 def fill_missing(model: Model, data: TrainingSet) -> Model:
-    """Return missing values what leaves a neuron's mean unchanged, where none were seen.
+    """Give missing values what leaves a neuron's mean unchanged, where none were seen.
 
     For a step that is its more frequent value.
     """
