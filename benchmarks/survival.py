@@ -117,7 +117,7 @@ def measure(table: SurvivalTable) -> dict[str, np.ndarray]:
     found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in MODELS}
     for train, test in make_folds(table.event, FOLDS, SEED):
         # What training rows never saw cannot be weighed.
-        seen = test[table.time[test] < table.time[train].max()]
+        seen = test[table.time[test] <= table.time[train].max()]
         event, when = table.event[seen], table.time[seen]
         end = min(np.quantile(when, 0.9), 0.99 * table.time[train].max())
         grid = np.linspace(np.quantile(when, 0.1), end, N_TIMES)

@@ -661,7 +661,8 @@ NB_MODULE(_core, m) {
       .value("huber", newron::Loss::huber)
       .value("quantile", newron::Loss::quantile)
       .value("formula", newron::Loss::formula)
-      .value("ordinal", newron::Loss::ordinal);
+      .value("ordinal", newron::Loss::ordinal)
+      .value("labels", newron::Loss::labels);
   nb::class_<newron::Objective>(m, "Objective")
       .def(nb::new_(&make_objective), "loss"_a, "parameter"_a = 0.0f, "factor"_a = 1.0f,
            "levels"_a = std::vector<float>{}, "codes"_a = std::vector<LossCode>{},

@@ -60,6 +60,13 @@ RowLoss own(const Code& code, double y, double z) {
   return {out[0], out[1], out[2]};
 }
 
+// The log loss of a label that is there (y = 1) or not (0).
+RowLoss label(double y, double z) {
+  const double p = 1.0 / (1.0 + std::exp(-z));
+  const double value = std::fmax(z, 0.0) + std::log1p(std::exp(-std::fabs(z))) - y * z;
+  return {value, p - y, p * (1.0 - p)};
+}
+
 // Two log losses: of the limit below the class, and of the one above it.
 RowLoss ordinal(double below, double above, double constant, double z) {
   const double under = 1.0 / (1.0 + std::exp(z - below)), over = 1.0 / (1.0 + std::exp(above - z));
@@ -82,6 +89,7 @@ RowLoss RankTable::output_loss(int row, int k, double z) const {
     return {error * error, 2.0 * error, 2.0};
   }
   if (loss == Loss::ordinal) return ordinal(y[0], y[1], y[2], z);
+  if (loss == Loss::labels) return label(*y, z);
   RowLoss out = loss == Loss::formula   ? own(loss.codes[at(k)], *y, z)
                 : loss == Loss::tweedie ? tweedie(parameter, *y, y[n_outputs], z)
                 : loss == Loss::huber   ? huber(parameter, *y, z)

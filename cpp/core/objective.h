@@ -13,7 +13,17 @@
 
 namespace newron {
 
-enum class Loss { binary, categorical, squared, tweedie, huber, quantile, formula, ordinal };
+enum class Loss {
+  binary,
+  categorical,
+  squared,
+  tweedie,
+  huber,
+  quantile,
+  formula,
+  ordinal,
+  labels,  // the log loss of each output
+};
 
 constexpr int kMaxLevels = 16;
 

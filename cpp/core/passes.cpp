@@ -369,6 +369,12 @@ Floats quantile_part(float level, float width, Floats z, Floats y, Floats& slope
   return width * ((level - 1.0f) * u + most(u, all(0.0f)) + fast_log1p_unit(e));
 }
 
+Floats label_part(Floats z, Floats y, Floats& slope) {
+  const Floats e = fast_exp(-most(z, -z)), tail = e / (1.0f + e);
+  slope = (z < 0.0f ? tail : 1.0f - tail) - y;
+  return most(z, all(0.0f)) + fast_log1p_unit(e) - y * z;
+}
+
 // The value and the slope of a loss of one's own stay in the registers.
 Outcome formula_loss(const Objective& objective, const float* z, const Room& room, int rows, int n,
                      int outputs, float scale, bool gradient, float* g) {
@@ -442,6 +448,10 @@ Outcome output_loss(const Objective& objective, const float* z, const Room& room
                       [=](Floats zt, Floats yt, Floats ct, Floats& slope) {
                         return tweedie_part(parameter, zt, yt, ct, slope);
                       });
+    } else if (objective == Loss::labels) {
+      sum += sum_part(
+          zk, y, y, room.weights, rows, scale * share, gk,
+          [](Floats zt, Floats yt, Floats, Floats& slope) { return label_part(zt, yt, slope); });
     } else if (objective == Loss::huber) {
       sum += sum_part(zk, y, y, room.weights, rows, scale * share, gk,
                       [=](Floats zt, Floats yt, Floats, Floats& slope) {

@@ -225,7 +225,7 @@ void test_growing_lowers_the_objective_in_any_number_of_threads() {
   for (int k = 0; k < 3; ++k) formula.codes.push_back(make_squared_loss());
   for (const Objective& loss :
        {Objective(Loss::binary), Objective(Loss::categorical), Objective(Loss::squared), tweedie,
-        huber, quantile, formula, Objective(Loss::ordinal)}) {
+        huber, quantile, formula, Objective(Loss::ordinal), Objective(Loss::labels)}) {
     const int outputs = loss == Loss::binary || loss == Loss::ordinal ? 1 : 3;
     std::vector<float> targets;
     for (int i = 0; i < rows; ++i) {

@@ -26,6 +26,8 @@ class Loss(enum.Enum):
 
     ordinal = 7
 
+    labels = 8
+
 class Objective:
     def __init__(
         self,

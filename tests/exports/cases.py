@@ -9,7 +9,7 @@ import numpy as np
 from model.networks import make_model, make_rows, with_ranks
 from model.test_points import with_points
 from newron.errors import NewronWarning
-from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.model import Classes, Column, Labels, Layer, Model, Schema, Targets
 from newron.rules import RuleSet, extract
 from rules.networks import Wishes, make_layer, make_monk2
 from rules.networks import make_model as make_crisp
@@ -93,6 +93,9 @@ def make_case(name: str, model: Model, table: list) -> Case:
         rows = model.read(np.array(table, dtype=object))
     scores = model.score_rows(np.ascontiguousarray(rows, np.float64))
     classes = isinstance(model.output, Classes)
+    if isinstance(model.output, Labels):  # exports have their probabilities
+        scores = model.output.transform(scores)
+        return Case(name, model, table, scores, scores, None)
     return Case(
         name,
         model,
@@ -107,6 +110,7 @@ def make_case(name: str, model: Model, table: list) -> Case:
 def make_cases(n: int = 60) -> list[Case]:
     """Return smooth and crisp models of every kind, a third of them with hostile names."""
     cases = [make_hostile(), make_widest(), make_steep(), make_ties(), make_points(), make_bands()]
+    cases.append(make_several())
     for seed in range(n):
         model = with_points(with_ranks(make_model(seed), seed), seed)
         if seed % 3 == 0:
@@ -223,6 +227,16 @@ def make_bands() -> Case:
     output = Classes(labels, unit=0.5, limits=(-3.0, 0.5, 0.75))
     table = [*make_points().table, [None, 3.0], [4.0, None]]
     return make_case("bands", Model(model.schema, model.layers, output), table)
+
+
+def make_several() -> Case:
+    """Return three labels, one of which reads nothing."""
+    columns = (Column("x", 0.0, 9.0), Column("y", 0.0, 9.0))
+    last = make_layer(3, [0, 0, 1], [0, 1, 1], [1.0, -1.0, 1.0], [2.5, 6.0, 4.0],
+                      alpha=[3.1, 1.0, 2.0], centre=[1.0, 1.5, -0.3])  # fmt: skip
+    table = [[float(x), float(y)] for x in range(10) for y in (1, 4, 8)]
+    output = Labels(NAMES[:3])
+    return make_case("labels", Model(Schema(columns), [last], output), [*table, [None, 3.0]])
 
 
 def make_steep() -> Case:

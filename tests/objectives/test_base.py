@@ -5,7 +5,7 @@ import pytest
 
 from newron import _core
 from newron.errors import InputError
-from newron.model import Classes, Targets
+from newron.model import Classes, Labels, Targets
 from newron.objectives import OBJECTIVES, TargetScale, choose_objective, read_objective
 from newron.training.core_trainer import make_core_loss
 
@@ -20,6 +20,8 @@ def draw(name, n=40, seed=0):
     if objective.stratified:
         n_classes = 3 if name == "ordinal" else max(n_scores, 2)
         y = rng.integers(0, n_classes, (n, 1)).astype(float)
+    elif name == "labels":
+        y = rng.integers(0, 2, scores.shape).astype(float)
     elif objective.link_name == "log":
         y = rng.gamma(2.0, size=scores.shape)
     else:
@@ -78,7 +80,8 @@ class TestScores:
     def test_a_perfect_score_is_one(self, name):
         objective, targets, _ = draw(name)
         middle = 1.0 if name == "ordinal" else 0.5  # its limits lie around 0
-        sure = 50.0 * (targets - middle) if objective.stratified else objective.link(targets)
+        sides = objective.stratified or name == "labels"
+        sure = 50.0 * (targets - middle) if sides else objective.link(targets)
         weight = np.ones(len(targets))
         assert objective.evaluate(targets, sure, weight) == pytest.approx(1.0, abs=1e-12)
         assert objective.score_rows(targets, sure).mean() == pytest.approx(1.0)
@@ -133,6 +136,7 @@ class TestReading:
         (Classes(("a", "b", "c")), "categorical", 3),
         (Classes(("a", "b", "c"), limits=(0.0, 1.0)), "ordinal", 1),
         (Targets(("y", "z")), "squared", 2),
+        (Labels(("y", "z")), "labels", 2),
     ],
 )
 def test_each_output_has_its_usual_objective(output, name, n_scores):

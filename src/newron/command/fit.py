@@ -34,6 +34,7 @@ EXAMPLES = (
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
     ("newron fit heart.csv -t disease --unit age=years", "what numbers are in"),
     ("newron fit heart.csv -t disease --test 0.3", "measure on 30 % of the rows"),
+    ("newron fit films.csv --labels funny,sad,loud", "several labels for each row"),
     ("newron fit trial.csv --event died --time months", "survival: when, not whether"),
 )
 
@@ -49,6 +50,10 @@ def run(
     time: Annotated[
         str | None,
         option("--time", "COLUMN", "Of survival: when it happened, or the last look."),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        option("--labels", "A,B,...", "Several columns to predict, each 0 or 1, no or yes."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -171,6 +176,7 @@ def run(
     The accuracy on new rows is measured on rows that the network was not trained on, beside
     logistic regression and a constant prediction.
     """
+    from newron.command.fit_labels import fit_labels, parse_labels
     from newron.command.fit_output import print_result, print_table
     from newron.command.fit_pipeline import (
         FitOptions,
@@ -201,19 +207,23 @@ def run(
         jobs=jobs,
     )
     options.check()
-    chosen = _choose_target(target, event)
+    several = parse_labels(labels, (target, event, order), options)
+    chosen = _choose_target(several[0] if several else target, event)
     outputs = Outputs(name_folder(data) if output is None else output, report=report, force=force)
     outputs.check()
     task = options.find_task(task)
     columns = list_column_options(drop, category, missing, task, positive, no_header=no_header)
     named = None if order is None else [word.strip() for word in order.split(",")]
-    stream = options.may_stream and survival is None
+    stream = options.may_stream and survival is None and not several
     table = read_table(console, data, chosen, may_stream=stream, order=named, **columns)
     table = rank_classes(table, options)
     table = replace(table, units={**table.units, **parse_units(unit, table.X.names)})
     plan = plan_splits(table.y, folds, test)
     if survival is not None:
         fit_survival(console, table, survival, options, plan, outputs)
+        return
+    if several:
+        fit_labels(console, table, several, options, plan, outputs)
         return
     print_table(console, data, table)
     result, written = fit_table(console, data, table, options, plan, outputs)
@@ -225,5 +235,7 @@ def _choose_target(target: str | None, event: str | None) -> str:
     from newron.errors import InputError
 
     if target is None and event is None:
-        raise InputError("expected --target, the column to predict, or --event and --time")
+        raise InputError(
+            "expected --target, the column to predict, or --labels, or --event and --time"
+        )
     return target or event or ""

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from newron.command.columns import take_column
 from newron.command.fit_pipeline import FitOptions
+from newron.command.fit_task import TaskResult, finish_task
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage
 from newron.command.terminal import Console, bold, dim
@@ -23,15 +25,6 @@ from newron.tables import EncodedTable, LabelledTable
 __all__ = ["SurvivalTask", "find_survival", "fit_survival", "split_time"]
 
 CARD = "card.txt"
-
-
-@dataclass(frozen=True)
-class SurvivalResult:
-    """What a fit of survival found."""
-
-    model: NewronSurvival
-    quality: SurvivalQuality | None
-    text: str
 
 
 @dataclass(frozen=True)
@@ -62,18 +55,15 @@ def split_time(table: LabelledTable, time: str) -> tuple[EncodedTable, Times, in
     if y.labels is None or len(y.labels) != 2:
         got = "numbers" if y.labels is None else format_count(len(y.labels), "class", "classes")
         raise InputError(f"--event: expected two values, whether it happened, got {got}")
-    if time not in X.names:
-        raise InputError(f"--time: expected a column of {', '.join(X.names[:8])}, got {time!r}")
-    place = X.names.index(time)
-    if X.fields[place].categories is not None:
+    kinds = dict(zip(X.names, X.fields, strict=True))
+    X, when = take_column(X, time, "--time")
+    if kinds[time].categories is not None:
         raise InputError(f"--time: expected numbers in {time!r}, got text")
-    known = ~np.isnan(X.rows[:, place])
-    if not (X.rows[known, place] >= 0.0).all():
+    known = ~np.isnan(when)
+    if not (when[known] >= 0.0).all():
         raise InputError(f"--time: expected times from 0 on in {time!r}, got negative ones")
-    fields = tuple(field for field in X.fields if field.name != time)
-    rows = EncodedTable(fields, np.delete(X.rows[known], place, axis=1))
-    times = Times(y.values[known] == 1, X.rows[known, place], y.name, time)
-    return rows, times, int((~known).sum())
+    times = Times(y.values[known] == 1, when[known], y.name, time)
+    return X[known], times, int((~known).sum())
 
 
 def fit_survival(
@@ -94,9 +84,9 @@ def fit_survival(
     with show_stage(console, "final fit") as stage:
         stage.update(0, 1, format_count(len(X), "row"))
         fitted = estimator.fit(X, times)
-    result = SurvivalResult(fitted, quality, _describe(fitted))
-    written = _write(outputs, result)
-    _print(console, result, written)
+    measured = None if quality is None else quality.to_dict()
+    result = TaskResult(fitted, measured, _list_measures(quality), _describe(fitted), CARD)
+    finish_task(console, outputs, result)
 
 
 def make_estimator(options: FitOptions, units: Mapping[str, str]) -> NewronSurvival:
@@ -163,43 +153,14 @@ def _describe(fitted: NewronSurvival) -> str:
     return str(fitted.shapes(by="column"))
 
 
-def _write(outputs: Outputs, result: SurvivalResult) -> dict[str, str]:
-    """Write the model, or a folder with its card."""
-    outputs.check()
-    if outputs.alone:
-        result.model.save(outputs.path)
-        return {str(outputs.path): "the model"}
-    outputs.path.mkdir(parents=True, exist_ok=True)
-    result.model.save(outputs.model)
-    (outputs.path / CARD).write_text(f"{result.text}\n", encoding="utf-8")
-    return {outputs.model.name: "the model", CARD: "what is printed above"}
-
-
-def _print(console: Console, result: SurvivalResult, written: dict[str, str]) -> None:
-    quality = result.quality
-    if console.as_json:
-        measured = None if quality is None else quality.to_dict()
-        text = result.text.splitlines()
-        console.print_json({"measured": measured, "card": text, "files": list(written)})
-        return
-    if not console.quiet:
-        for line in _list_measures(quality):
-            console.print(line)
-        console.print()
-    for line in result.text.splitlines():
-        console.print(f"  {line}")
-    for name, what in written.items():
-        console.note(f"{name}: {what}")
-
-
 def _list_measures(quality: SurvivalQuality | None) -> list[str]:
     if quality is None:
-        return ["  Not measured on new rows."]
+        return []
     concordance, brier = quality.concordance, quality.brier
     low, high = format_rounded(concordance.low), format_rounded(concordance.high)
     return [
-        f"  Concordance on new rows {format_rounded(concordance.value)}, 95 % interval {low} to "
+        f"Concordance on new rows {format_rounded(concordance.value)}, 95 % interval {low} to "
         f"{high} (chance 0.5).",
-        f"  Integrated Brier score {format_rounded(brier.value)}; one curve for all, "
+        f"Integrated Brier score {format_rounded(brier.value)}; one curve for all, "
         f"{format_rounded(quality.constant_brier.value)}.",
     ]

@@ -11,6 +11,7 @@ from newron.errors import InputError
 from newron.model import Model, Targets
 from newron.model.arithmetic import Floats
 from newron.model.calibrated import get_conformal
+from newron.model.output import refuse_labels
 
 __all__ = ["list_intervals", "name_intervals"]
 
@@ -20,6 +21,7 @@ _BETWEEN = "|"  # the classes of a set
 
 def name_intervals(model: Model, coverage: float) -> list[str]:
     """Return the names of the columns; raise where the model's file has no intervals."""
+    refuse_labels(model.output, "--interval")
     try:
         empty = np.empty((0, model.output.n_scores))
         list_intervals(model, empty, coverage)

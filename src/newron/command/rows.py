@@ -23,7 +23,7 @@ from newron.command.progress import Stage, show_stage
 from newron.command.terminal import Console
 from newron.errors import InputError
 from newron.formatting import format_count, format_seconds
-from newron.model import Classes, Model
+from newron.model import Classes, Labels, Model
 from newron.model.survival import drop_time
 from newron.tables import EncodedTable, Field, Label, Target, read
 from newron.tables.cells import CodedCells
@@ -159,6 +159,8 @@ def predict_file(
 
 def _name_outputs(model: Model, proba: bool) -> list[str]:
     output = model.output
+    if isinstance(output, Labels):
+        return [*output.names, *(f"probability_{name}" for name in output.names if proba)]
     if isinstance(output, Classes):
         return [PREDICTION, *(f"probability_{label}" for label in output.labels if proba)]
     if proba:
@@ -193,6 +195,8 @@ def _predict(
         second = model.output.predict_proba(scores)[:, 1] >= threshold
         predicted = model.output.array[second.astype(np.intp)]
     columns: list[Sequence[Any]] = [part.tolist() for part in np.atleast_2d(predicted.T)]
+    if proba and isinstance(model.output, Labels):
+        columns += map(_list_probabilities, model.output.transform(scores).T)
     if proba and isinstance(model.output, Classes):
         columns += map(_list_probabilities, model.output.predict_proba(scores).T)
     if interval is not None:

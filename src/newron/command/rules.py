@@ -42,6 +42,9 @@ def run(
     seconds: Annotated[
         float, option("--seconds", "S", "How long to look for shorter ones.", min=0.0)
     ] = 5.0,
+    label: Annotated[
+        str | None, option("--label", "NAME", "Of several labels, the rules of this one.")
+    ] = None,
     output: Annotated[Path | None, option("-o --output", "FILE", "Write to a file.")] = None,
     force: Force = False,
 ) -> None:
@@ -56,6 +59,8 @@ def run(
     if kind not in _FORMATS:
         raise InputError(f"--format: expected one of {', '.join(_FORMATS)}, got {format!r}")
     network = load(model)
+    if label is not None:
+        network = network.label(label)
     if network.is_crisp:
         text = _write_rules(network, kind, form, seconds)
     else:

@@ -19,6 +19,7 @@ from newron.engine.rows import Rows, cut_rows
 from newron.errors import InputError, NewronWarning
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import SetMixin
+from newron.estimators.indicator import Indicator, read_indicator
 from newron.estimators.labels import (
     check_missing,
     is_ordered,
@@ -31,7 +32,7 @@ from newron.estimators.streaming import count_classes, open_rows, read_dataset
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes
+from newron.model.output import Classes, Labels
 from newron.model.processing import Processing
 from newron.neurons import Loss
 from newron.objectives import Objective, start_limits
@@ -171,6 +172,8 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         "class_weight": [None, dict, StrOptions({"balanced"})],
     }
 
+    classes_: Any  # an array; of several labels a list of them
+
     def __init__(
         self,
         processing: str | Processing | tuple[str | Processing, ...] = "heaviside",
@@ -248,8 +251,9 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns), or newron.data.Dataset
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,) or (n_rows, n_labels)
             Class labels: text, whole numbers or booleans; of a data set the name of the column.
+            Several labels for a row are a matrix of 0 and 1, with a column for each label.
             Ordered classes are those of an ordered categorical or enum, in its order; others are
             sorted.
         sample_weight : array-like of shape (n_rows,), optional
@@ -264,6 +268,8 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         self._check_objective()
         if isinstance(X, Dataset):
             return self._fit_classes(X, y, sample_weight)
+        if (indicator := read_indicator(y)) is not None:
+            return self._fit_indicator(X, indicator, sample_weight)
         rows, targets = self._read_table(X, y, reset=True, sample_weight=sample_weight)
         labels = self._read_labels(targets, y)
         weight = self._read_weights(sample_weight, rows)
@@ -277,6 +283,36 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         ordered = self._has_order(y, len(classes))
         classes = order_classes(classes, y) if ordered else classes
         return self._fit_labels(rows, labels, classes, weight, ordered=ordered)
+
+    def _fit_indicator(
+        self,
+        X: ArrayLike,
+        indicator: Indicator,
+        sample_weight: ArrayLike | None,
+        *,
+        one_pass: bool = False,
+    ) -> Self:
+        """Train one network of several labels."""
+        if self.objective not in ("auto", "log_loss"):
+            raise InputError(
+                'objective: expected "auto" or "log_loss" for several labels, got '
+                f"{self.objective!r}"
+            )
+        if self.class_weight is not None:
+            raise InputError(
+                "class_weight: expected None for several labels, got one; sample_weight weighs rows"
+            )
+        first = not (one_pass and hasattr(self, "_fitted"))
+        if not first:
+            indicator.check(self.model_.output.names)  # type: ignore[union-attr]
+        rows, values = self._read_table(
+            X, indicator.values, reset=first, sample_weight=sample_weight, multi_output=True
+        )
+        weight = self._read_weights(sample_weight, rows)
+        output = indicator.output if first else self.model_.output
+        self._fit_rows(rows, values, weight, output, None, one_pass=one_pass)
+        self.classes_ = _list_presence(output.n_scores)
+        return self
 
     def _fit_classes(self, data: Dataset, y: Any, sample_weight: Any) -> Self:
         """Train on a data set, whole or in blocks."""
@@ -351,10 +387,12 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         >>> other.score(X, y) == fitted.score(X, y)
         True
         """
-        if not isinstance(model, Model) or not isinstance(model.output, Classes):
+        if not isinstance(model, Model) or not isinstance(model.output, Classes | Labels):
             raise InputError(f"from_model: expected a model of classes, got {model!r:.60}")
         estimator = cls(model.layers[-1].processing)._adopt(model)
-        estimator.classes_ = model.output.array
+        output: Any = model.output
+        several = isinstance(output, Labels)
+        estimator.classes_ = _list_presence(output.n_scores) if several else output.array
         return estimator
 
     def partial_fit(
@@ -382,6 +420,8 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
             The estimator itself.
         """
         self._validate_params()
+        if (indicator := read_indicator(y)) is not None:
+            return self._fit_indicator(X, indicator, sample_weight, one_pass=True)
         first = not hasattr(self, "_fitted")
         rows, targets = self._read_table(X, y, reset=first)
         labels = self._read_labels(targets, y)
@@ -416,7 +456,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         if not first:
             if classes is not None and set(np.unique(classes)) != set(self.classes_):
                 raise InputError("classes: expected those of the first call, got others")
-            return self.classes_
+            return np.asarray(self.classes_)
         known = np.unique(labels if classes is None else np.asarray(classes))
         if len(known) < 2:
             raise InputError(f"expected at least 2 classes, got {known.tolist()}: give classes")
@@ -446,6 +486,8 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
     def _read_again(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+        if self._has_labels:
+            return self._read_indicator_again(X, y, sample_weight)
         rows, targets = self._read_table(X, y, reset=False)
         labels = self._read_labels(targets, y)
         self._check_known(labels, self.classes_)
@@ -453,6 +495,16 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         numbers = number_labels(labels, self.classes_)
         class_weight = self._weigh_classes(numbers, self.classes_, weight)
         return rows, numbers[:, None].astype(np.float64), weight, class_weight
+
+    def _read_indicator_again(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+        indicator = read_indicator(y)
+        if indicator is None:
+            raise InputError("y: expected a matrix of 0 and 1 with a column for each label")
+        indicator.check(self.model_.output.names)  # type: ignore[union-attr]
+        rows, values = self._read_table(X, indicator.values, reset=False, multi_output=True)
+        return rows, values, self._read_weights(sample_weight, rows), None
 
     def _weigh_classes(
         self, numbers: NDArray[np.intp], classes: NDArray[Any], weight: Floats | None
@@ -481,9 +533,10 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         -------
         ndarray of shape (n_rows,) for two classes, else (n_rows, n_classes)
             Of ordered classes, which share one score, the logarithms of their probabilities.
+            Of several labels, the log-odds of each.
         """
         scores = self._scores(X)
-        if self._output.is_ordered:
+        if not self._has_labels and self._output.is_ordered:
             return np.log(np.maximum(self._output.predict_proba(scores), np.finfo(float).tiny))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
@@ -497,8 +550,11 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         Returns
         -------
         ndarray of shape (n_rows,)
+            Of several labels a matrix of 0 and 1, of shape (n_rows, n_labels).
         """
         scores = self._scores(X)
+        if self._has_labels:
+            return self.model_.output.predict(scores)
         return np.asarray(self.classes_[self._output.choose(scores)])
 
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -511,15 +567,33 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
+            Of several labels the probability of each, of shape (n_rows, n_labels).
         """
         scores = self._scores(X)
+        if isinstance(self.model_.output, Labels):
+            return self.model_.output.transform(scores)
         return self._output.predict_proba(scores)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: y may be several labels."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    @property
+    def _has_labels(self) -> bool:
+        return isinstance(self.model_.output, Labels)
 
     @property
     def _output(self) -> Classes:
         output = self.model_.output
         assert isinstance(output, Classes)  # noqa: S101 - a classifier's model
         return output
+
+
+def _list_presence(n_labels: int) -> list[NDArray[np.intp]]:
+    """Return what each label can be, as scikit-learn lists it: 0 and 1."""
+    return [np.array([0, 1])] * n_labels
 
 
 def _count_classes(numbers: NDArray[np.intp], weight: Floats | None, n_classes: int) -> Floats:

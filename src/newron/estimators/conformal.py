@@ -18,7 +18,7 @@ from newron.model.arithmetic import Floats
 from newron.model.calibrated import get_conformal
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
 from newron.model.model import Model
-from newron.model.output import Targets
+from newron.model.output import Targets, refuse_labels
 from newron.tables.fingerprint import hash_table
 from newron.tables.table import EncodedTable, Target
 
@@ -146,6 +146,7 @@ class SetMixin:
         """
         check_is_fitted(self)
         own: Any = self  # a classifier
+        refuse_labels(own.model_.output, "calibrate")
         rows, numbers, weight, _ = own._read_again(X, y, sample_weight)
         predicted, index, protocol = _predict_apart(
             own, (rows, numbers, weight), (y, sample_weight, {}), own._predict_known
@@ -183,6 +184,7 @@ class SetMixin:
             In the order of ``classes_``; the likeliest class is always in the set.
             :meth:`calibrate` comes first.
         """
+        refuse_labels(self._get_model().output, "predict_set")
         table = get_conformal(self._get_model())
         return table.find_sets(self.predict_proba(X), coverage)
 

@@ -19,6 +19,7 @@ from newron.evaluation.quality import (
 )
 from newron.model import Classes, Measurement, Model
 from newron.model.measurement import MODEL
+from newron.model.output import refuse_labels
 from newron.model.result import Estimate
 from newron.tables.fingerprint import hash_table
 
@@ -61,6 +62,7 @@ def measure_model(model: Model, X: Any, y: ArrayLike, *, source: str = "") -> Me
     >>> found.scores["model"]["accuracy"].value, found.scores["constant"]["accuracy"].value
     (0.6666666666666666, 0.6666666666666666)
     """
+    refuse_labels(model.output, "measure")
     rows = np.ascontiguousarray(model.read(X), np.float64)
     truth = read_truth(model, y, len(rows))
     if len(rows) < 2:

@@ -150,7 +150,7 @@ def _name_neurons(model: Model) -> list[str]:
     ]
     output = model.output
     if not isinstance(output, Classes):
-        return [*names, *output.names]
+        return [*names, *output.score_names]
     if output.is_ordered:
         ends = format_class(output.labels[0]), format_class(output.labels[-1])
         return [*names, f"score from {ends[0]} to {ends[1]}"]

@@ -19,7 +19,7 @@ from newron.explanations.text import format_explanation
 from newron.formatting import format_number, format_unit
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes, Label
+from newron.model.output import Classes, Label, Labels
 from newron.rules.text import WIDTH
 
 __all__ = ["Explanation", "Part", "Stage", "explain", "name_functions"]
@@ -202,15 +202,18 @@ def _get_prediction(model: Model, scores: Floats) -> Any:
     output = model.output
     if isinstance(output, Classes):
         return output.labels[int(output.choose(scores)[0])]
-    values = output.transform(scores)[0].tolist()
+    find = output.predict if isinstance(output, Labels) else output.transform
+    values = find(scores)[0].tolist()
     return values[0] if len(values) == 1 else dict(zip(output.names, values, strict=True))
 
 
 def _list_probabilities(model: Model, scores: Floats) -> tuple[tuple[Label, float], ...]:
-    if not isinstance(model.output, Classes):
+    output = model.output
+    if isinstance(output, Labels):
+        return tuple(zip(output.names, output.transform(scores)[0].tolist(), strict=True))
+    if not isinstance(output, Classes):
         return ()
-    shares = model.output.predict_proba(scores)[0].tolist()
-    return tuple(zip(model.output.labels, shares, strict=True))
+    return tuple(zip(output.labels, output.predict_proba(scores)[0].tolist(), strict=True))
 
 
 def _list_notes(model: Model, row: Floats) -> Iterator[str]:

@@ -22,7 +22,7 @@ from newron.formatting import format_count, format_percent, format_rounded, to_a
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Output
+from newron.model.output import Classes, Labels, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.model.survival import refuse_survival
@@ -302,7 +302,7 @@ def _permute(
         kind="permutation",
         measure=_describe_permutation(model.output, baseline, len(rows), n_repeats, y is None),
         n_rows=len(rows),
-        percent=isinstance(model.output, Classes),
+        percent=isinstance(model.output, Classes | Labels),
         baseline=baseline,
     )
 
@@ -317,8 +317,10 @@ def _shuffle(rows: Floats, i: int, orders: Sequence[NDArray[np.intp]]) -> Iterat
 
 def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray[Any]:
     """Return the numbers of the right classes, or the right numbers."""
+    if isinstance(output, Classes | Labels) and y is None:
+        return output.choose(scores)
     if isinstance(output, Classes):
-        return output.choose(scores) if y is None else number_classes(output, y, len(scores))
+        return number_classes(output, y, len(scores))
     if y is None:
         return output.transform(scores)
     targets = np.asarray(y, np.float64)
@@ -330,7 +332,7 @@ def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray
 
 def _score(output: Output, scores: Floats, truth: NDArray[Any]) -> float:
     """Return the accuracy, or the mean R² of the targets."""
-    if isinstance(output, Classes):
+    if isinstance(output, Classes | Labels):
         return float(np.mean(output.choose(scores) == truth))
     return score_r2(truth, output.transform(scores))
 
@@ -340,7 +342,9 @@ def _describe_permutation(
 ) -> str:
     times = "once" if n_repeats == 1 else f"{n_repeats} times"
     rows = format_count(n_rows, "row", separator="")
-    if not isinstance(output, Classes):
+    if isinstance(output, Labels):
+        rows = f"the labels of {rows}"
+    elif not isinstance(output, Classes):
         of = (
             f"R² of {format_rounded(baseline)}"
             if not own
@@ -348,7 +352,8 @@ def _describe_permutation(
         )
         return f"{of} on {rows}: what is lost when an input is shuffled, {times}"
     if own:
-        return f"Share of {rows} whose class changes when an input is shuffled, {times}"
+        what = "that change" if isinstance(output, Labels) else "whose class changes"
+        return f"Share of {rows} {what} when an input is shuffled, {times}"
     right = format_percent(baseline, 1, limits=False)
     return f"{right} of {rows} are right: what is lost when an input is shuffled, {times}"
 
@@ -387,7 +392,7 @@ def _drop(model: Model, rows: Floats) -> Importance:
         kind="drop",
         measure=_describe_drop(model.output, len(rows), "an input"),
         n_rows=len(rows),
-        percent=isinstance(model.output, Classes),
+        percent=isinstance(model.output, Classes | Labels),
         functions=tuple(functions),
         functions_measure=_describe_drop(model.output, len(rows), "a function"),
     )
@@ -407,7 +412,7 @@ def _find_constants(model: Model, rows: Floats) -> dict[tuple[int, int], float]:
 
 def _compare(output: Output, before: Floats, after: Floats) -> float:
     """Return the fraction of rows whose class differs, or the mean difference of the numbers."""
-    if isinstance(output, Classes):
+    if isinstance(output, Classes | Labels):
         return float(np.mean(output.choose(before) != output.choose(after)))
     return float(np.abs(output.transform(before) - output.transform(after)).mean())
 
@@ -444,6 +449,8 @@ def _hold_layer(layer: Layer, n: int, constants: Mapping[int, float]) -> Layer:
 
 def _describe_drop(output: Output, n_rows: int, held: str) -> str:
     rows = format_count(n_rows, "row", separator="")
+    if isinstance(output, Labels):
+        return f"Share of the labels of {rows} that change when {held} is held constant"
     if isinstance(output, Classes):
         return f"Share of {rows} whose class changes when {held} is held constant"
     what = output.names[0] if output.n_scores == 1 else "the targets"

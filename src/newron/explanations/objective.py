@@ -13,7 +13,7 @@ from newron.errors import InputError
 from newron.formatting import format_class, format_number, format_value
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes, Label, Targets
+from newron.model.output import Classes, Label, Targets, refuse_labels
 
 __all__ = ["MAX_AIMS", "Demands", "SearchObjective", "make_objective", "predict_one"]
 
@@ -67,6 +67,7 @@ class SearchObjective:
 def make_objective(model: Model, scores: Floats, target: Any) -> SearchObjective:
     """Return the objective that a target means for a row with these scores."""
     output = model.output
+    refuse_labels(output, "target")
     if isinstance(output, Classes):
         objective = _aim_at_class(model, output, scores[0], target)
     else:

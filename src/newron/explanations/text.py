@@ -120,6 +120,8 @@ class _Formatter:
         parts_, scores = self._explanation, self._explanation.scores
         if not parts_.probabilities:
             return []
+        if isinstance(parts_.prediction, dict):  # labels
+            return [self._format_label(name, share) for name, share in parts_.probabilities]
         probability = format_probability(parts_.probability or 0.0)
         said = f"→ {format_class(parts_.prediction)} (probability {probability})"
         if len(scores) == 1:
@@ -135,6 +137,10 @@ class _Formatter:
         ahead = subtract(scores[order[0]].value, scores[order[1]].value)
         gap = f"{format_rounded(ahead, self._digits)} ahead of" if ahead else "before its equal"
         return [f"{said}, {gap} {format_class(parts_.probabilities[order[1]][0])}"]
+
+    def _format_label(self, name: Any, probability: float) -> str:
+        there = "" if self._explanation.prediction[name] else "not "
+        return f"→ {there}{format_class(name)} (probability {format_probability(probability)})"
 
     # ---- neurons ----
 

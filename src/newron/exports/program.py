@@ -190,7 +190,10 @@ class _LayerReader:
         neurons = []
         for j in range(part.n_neurons):
             total = self._aggregate(part, j, products)
-            if divisors is not None:
+            if divisors is not None and part.begin[j] == part.begin[j + 1]:
+                # A constant: some databases divide whole numbers as such.
+                total = Number(0.0 if layer.centre is None else 0.0 - float(layer.centre[j]))
+            elif divisors is not None:
                 total = divide(total, Number(float(divisors[j])))
             key = Key("neuron", self.number, j)
             neurons.append(Step(key, total, self._name_neuron(j, last=last)))
@@ -201,8 +204,9 @@ class _LayerReader:
     def _link(self, output: Targets, neurons: list[Step], products: list[Step]) -> list[Step]:
         """Return the predictions instead of the scores."""
         link, loss = output.link, output.loss
-        if link == "log":
-            return [replace(step, expression=call("exp", step.expression)) for step in neurons]
+        if link in ("log", "sigmoid"):
+            name = "exp" if link == "log" else link
+            return [replace(step, expression=call(name, step.expression)) for step in neurons]
         if link == "formula" and loss is not None:
             scores = [self._keep(step.expression, products) for step in neurons]
             pairs = zip(neurons, scores, strict=True)

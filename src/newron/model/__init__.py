@@ -8,7 +8,7 @@ from newron.model.file import load
 from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Targets
+from newron.model.output import Classes, Labels, Targets
 from newron.model.processing import (
     Processing,
     get_processing,
@@ -21,6 +21,7 @@ __all__ = [
     "Classes",
     "Column",
     "Conformal",
+    "Labels",
     "Layer",
     "Measurement",
     "Model",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
-from newron.model.output import Output, Targets
+from newron.model.output import Output, Targets, refuse_labels
 
 if TYPE_CHECKING:
     from newron.model.model import Model
@@ -88,6 +88,7 @@ class Calibrated:
             The low and the high end. Of several targets each holds by itself.
         """
         model = self._get_model()
+        refuse_labels(model.output, "predict_interval")
         if not isinstance(model.output, Targets):
             raise ModelError(
                 "predict_interval: expected a regression, got classes: use predict_set"
@@ -112,6 +113,7 @@ class Calibrated:
             In the order of the classes. The likeliest is always in the set.
         """
         model = self._get_model()
+        refuse_labels(model.output, "predict_set")
         if isinstance(model.output, Targets):
             raise ModelError(
                 "predict_set: expected classes, got a regression: use predict_interval"
@@ -135,6 +137,7 @@ def make_conformal(
     protocol: str = "new rows",
 ) -> Conformal:
     """Compare scores of rows that a model was not trained on with their truth."""
+    refuse_labels(output, "calibrate")
     if isinstance(output, Targets):
         truth = np.asarray(y, np.float64).reshape(len(scores), -1)
         if not np.isfinite(truth).all():

@@ -10,7 +10,7 @@ import numpy as np
 from newron.formatting import format_count, format_number
 from newron.model.aggregation import AnyAggregation
 from newron.model.network import LARGEST_INPUT, Layer
-from newron.model.output import Classes
+from newron.model.output import Classes, Labels
 from newron.model.schema import Column, Label
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def summarize(model: Model) -> str:
     if isinstance(model.output, Classes):
         what = "classes " + _list_some([repr(label) for label in model.output.labels])
     else:
-        what = "amounts " + _list_some(list(model.output.names))
+        kind = "labels" if isinstance(model.output, Labels) else "amounts"
+        what = f"{kind} " + _list_some(list(model.output.names))
     count = format_count(model.n_functions, "function", separator="")
     return f"{' and '.join(kinds)} network {widths}, {count}, {what}"
 

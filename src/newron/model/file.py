@@ -24,7 +24,7 @@ from newron.model.conformal import read_conformal
 from newron.model.measurement import read_measurement
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Output, Targets
+from newron.model.output import Classes, Labels, Output, Targets
 from newron.model.parts import (
     check_keys,
     read_label,
@@ -168,6 +168,8 @@ def _output_to_dict(output: Output) -> Json:
         if output.is_ordered:
             parts |= {"limits": list(output.limits), "bands": list(output.bands)}
         return {"classes": list(output.labels), **parts, **_loss_to_dict(output.loss)}
+    if isinstance(output, Labels):
+        return {"labels": list(output.names)}
     out: Json = {"targets": list(output.names)} | _loss_to_dict(output.loss)
     if output.loss is not None:
         return out
@@ -497,7 +499,7 @@ _CLASS_KEYS = {"classes", "unit", "offset", "limits", "bands", "time", "ends"}
 
 
 def _output_from(item: Any) -> Output:
-    check_keys(item, {"loss", *_CLASS_KEYS, *_TARGET_KEYS}, set(), "the output")
+    check_keys(item, {"loss", "labels", *_CLASS_KEYS, *_TARGET_KEYS}, set(), "the output")
     loss = _loss_from(item["loss"]) if "loss" in item else None
     if "classes" in item and not _TARGET_KEYS & item.keys():
         parts = (
@@ -523,7 +525,10 @@ def _output_from(item: Any) -> Output:
             read_text(item.get("link", "identity"), "the link"),
             read_text(item.get("objective", "squared"), "the objective"),
         )
-    raise ModelFileError('the output needs either "classes" or "targets"')
+    if item.keys() == {"labels"}:
+        read = read_list(item["labels"], "labels")
+        return Labels(tuple(read_text(x, "the name of a label") for x in read))
+    raise ModelFileError('the output needs either "classes", "targets" or "labels"')
 
 
 def _all_or_none(values: list[float | None], where: str) -> Floats | None:

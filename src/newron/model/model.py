@@ -19,7 +19,7 @@ from newron.model.conformal import Conformal
 from newron.model.description import describe, summarize
 from newron.model.measurement import Measurement
 from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
-from newron.model.output import Classes, Output
+from newron.model.output import Classes, Labels, Output
 from newron.model.processing import get_processing
 from newron.model.readable import Readable
 from newron.model.schema import Schema
@@ -43,7 +43,7 @@ class Model(Readable, Calibrated):
         The columns that the model reads.
     layers : iterable of Layer
         The last one is the output layer.
-    output : Classes or Targets
+    output : Classes, Targets or Labels
         What the scores mean.
     measured : iterable of Measurement
         How good it was on rows that it was not trained on, the newest last.
@@ -179,6 +179,7 @@ class Model(Readable, Calibrated):
         Returns
         -------
         array of shape (n_rows,), or (n_rows, n_targets) for several targets
+            Of several labels 0 or 1 for each.
         """
         return self.output.predict(self.scores(X))
 
@@ -192,7 +193,10 @@ class Model(Readable, Calibrated):
         Returns
         -------
         array of shape (n_rows, n_classes)
+            Of several labels the probability of each.
         """
+        if isinstance(self.output, Labels):
+            return self.output.transform(self.scores(X))
         if not isinstance(self.output, Classes):
             raise ModelError(
                 "expected a model of classes for predict_proba, got a regression: use predict"

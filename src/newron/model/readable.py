@@ -85,6 +85,33 @@ class Readable:
         rules = extract(self._get_model(), form=form, seconds=seconds)
         return rules.with_coverage(self._get_coverage()) if X is None else rules.cover(X, y)
 
+    def label(self, name: str) -> Model:
+        """Return the part of a network that decides one of several labels.
+
+        Parameters
+        ----------
+        name : str
+            Of the label.
+
+        Returns
+        -------
+        Model
+            Of two classes, "not" the label and the label, with the same score; what reads two
+            classes reads it.
+
+        Examples
+        --------
+        >>> from newron import NewronClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 1], [1, 0]]
+        >>> model = NewronClassifier(recipe="grow", hidden_layer_sizes=(), random_state=0).fit(X, y)
+        >>> print(model.label("y1").rules().to_text(notes=False))
+        If x1 ≥ 1.5, then y1
+        Otherwise not y1
+        """
+        from newron.model.edits import take_label
+
+        return take_label(self._get_model(), name)
+
     def scorecard(
         self,
         max_points: int | None = None,

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newron.model.arithmetic import Floats
+from newron.model.edits import pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Targets
@@ -228,25 +230,22 @@ def _make_network(model: Model, terms: Sequence[Term]) -> Model:
     return Model(model.schema, (*model.layers[:-1], layer), Targets(names))
 
 
-def _take_edges(last: Layer, edges: Floats, target: Floats, n_neurons: int) -> Layer:
+def _take_edges(
+    last: Layer, edges: NDArray[np.intp], target: NDArray[np.intp], n_neurons: int
+) -> Layer:
     alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
     aggregation = last.aggregation
     if aggregation == "mean":
         alpha = alpha / np.diff(last.begin)[last.target]
         aggregation = "sum"
-    return last.replace(
+    return pick_functions(
+        last,
+        edges,
         aggregation=aggregation,
         n_neurons=n_neurons,
         target=target,
-        source=last.source[edges],
-        w=last.w[edges],
-        b=last.b[edges],
-        rank=last.rank_flags[edges],
-        parameters=last.further[edges],
         alpha=alpha[edges],
         centre=None,
-        missing=last.gap_values[edges],
-        levels=[last.levels[e] for e in edges],
     )
 
 

@@ -16,6 +16,7 @@ from newron.objectives.catalogue import (
 from newron.objectives.categorical import Categorical
 from newron.objectives.formula import Formula, FormulaClasses
 from newron.objectives.huber import Huber
+from newron.objectives.labels import LabelLoss
 from newron.objectives.ordinal import Ordinal, fit_limits, start_limits
 from newron.objectives.quantile import Absolute, Quantile
 from newron.objectives.regression import Regression
@@ -34,6 +35,7 @@ __all__ = [
     "FormulaClasses",
     "Gamma",
     "Huber",
+    "LabelLoss",
     "Objective",
     "Ordinal",
     "Poisson",

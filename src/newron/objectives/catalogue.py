@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from newron.errors import InputError
-from newron.model.output import Classes, Output
+from newron.model.output import Classes, Labels, Output
 from newron.neurons import Loss
 from newron.objectives.base import Objective
 from newron.objectives.binary import Binary
 from newron.objectives.categorical import Categorical
 from newron.objectives.formula import Formula, FormulaClasses
 from newron.objectives.huber import Huber
+from newron.objectives.labels import LabelLoss
 from newron.objectives.ordinal import Ordinal
 from newron.objectives.quantile import Absolute, Quantile
 from newron.objectives.regression import Regression
@@ -24,7 +25,8 @@ __all__ = ["OBJECTIVES", "REGRESSION", "choose_objective", "read_objective"]
 OBJECTIVES: dict[str, type[Objective]] = {
     each.name: each
     for each in (
-        Binary, Categorical, Ordinal, Squared, Absolute, Huber, Quantile, Poisson, Gamma, Tweedie,
+        Binary, Categorical, Ordinal, LabelLoss,
+        Squared, Absolute, Huber, Quantile, Poisson, Gamma, Tweedie,
     )
 }  # fmt: skip
 REGRESSION = ("squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie")
@@ -104,8 +106,8 @@ def choose_objective(output: Output) -> Objective:
 
     Parameters
     ----------
-    output : Classes or Targets
-        The classes, or the regression targets, which name their objective.
+    output : Classes, Targets or Labels
+        The classes or labels, or the regression targets, which name their objective.
 
     Returns
     -------
@@ -125,6 +127,8 @@ def choose_objective(output: Output) -> Objective:
         if output.is_ordered:
             return Ordinal(1, output.limits)
         return Binary(1) if output.n_scores == 1 else Categorical(output.n_scores)
+    if isinstance(output, Labels):
+        return LabelLoss(output.n_scores)
     if output.loss is not None:
         return Formula(output.n_scores, definition=output.loss)
     return replace(_parse(output.objective), n_scores=output.n_scores)

@@ -29,7 +29,7 @@ from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal
 from newron.model.measurement import Measurement
 from newron.model.model import Model
-from newron.model.output import Classes
+from newron.model.output import Classes, refuse_labels
 from newron.model.processing import get_processing
 from newron.model.survival import refuse_survival
 from newron.model.terms import Terms, split_terms
@@ -211,6 +211,7 @@ def gather(
     labels = Labels() if labels is None else labels
     given = model.model if isinstance(model, ScoreCard) else model
     refuse_survival(given, "report")
+    refuse_labels(given.output, "report")
     rows = read_rows(given, X)
     truth = read_truth(given, y, len(rows))
     if seen is not None and not 0 <= seen <= len(rows):

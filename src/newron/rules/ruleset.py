@@ -25,7 +25,7 @@ from newron.formatting import (
 )
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes, Label
+from newron.model.output import Classes, Label, Labels
 from newron.rules.axis import Axis
 from newron.rules.body import (
     Body,
@@ -41,6 +41,7 @@ from newron.rules.node import CellRows, count_literals, list_literals, read_colu
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof, prove
 from newron.rules.text import (
+    LABELS,
     WIDTH,
     Writer,
     name_groups,
@@ -387,7 +388,9 @@ class RuleSet:
         domains = "; ".join(_describe_domain(self._axes[i]) for i in self._used)
         lines = textwrap.wrap(f"Domain: {domains}", WIDTH, subsequent_indent="  ")
         end = lines if self._used else []
-        return "\n".join([self.to_text(), "", str(self.proof), *end, *self._describe_missing()])
+        labels = [LABELS] if isinstance(self._model.output, Labels) else []
+        lines = [self.to_text(), *labels, "", str(self.proof), *end, *self._describe_missing()]
+        return "\n".join(lines)
 
     def _describe_missing(self) -> list[str]:
         """Return what missing values fulfil, where the rules' own words do not say it."""

@@ -13,7 +13,7 @@ from newron.drawing.printed import Printed
 from newron.errors import ModelError
 from newron.formatting import format_fraction, format_percent
 from newron.model.model import Model
-from newron.model.output import Classes
+from newron.model.output import Classes, refuse_labels
 from newron.rules.axis import Axis
 from newron.rules.body import Points
 from newron.rules.circuit import read_circuit, to_fraction
@@ -331,6 +331,7 @@ def read_card(model: Model) -> ScoreCard:
     >>> [(row.column, row.condition, int(row.points)) for row in read_card(model).rows]
     [('temperature', '≥ 38', 2)]
     """
+    refuse_labels(model.output, "score card")
     circuit = read_circuit(model)
     if not isinstance(model.output, Classes) or model.output.n_scores != 1:
         raise ModelError(

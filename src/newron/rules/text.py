@@ -23,6 +23,7 @@ WIDTH = 88
 _INDENT = "    "
 _MAX_WRITTEN = 10_000  # literals of a text in which pairs of conditions have no names
 HIGHEST = "The highest sum wins, the first of equals"
+LABELS = "A label is there where its sum is 0 or more."
 MISSING = "Missing values count as:"
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from newron.model.arithmetic import Floats
+from newron.model.edits import drop_unread, pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Output, Targets
@@ -28,7 +29,6 @@ from newron.training.folding import (
     Layers,
     copy_condition,
     drop_function,
-    drop_unread,
     fold,
     fold_weights,
     make_additive,
@@ -36,7 +36,6 @@ from newron.training.folding import (
     name_inputs,
     name_neurons,
     name_terms,
-    pick_functions,
 )
 from newron.training.problem import Problem
 from newron.training.refitting import (

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.aggregation import activate_limits, combine_limits
 from newron.model.arithmetic import Floats
+from newron.model.edits import Layers, drop_unread, pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer, rank_edges
 from newron.model.processing import get_processing
@@ -27,7 +27,6 @@ __all__ = [
     "copy_condition",
     "count_literals",
     "drop_function",
-    "drop_unread",
     "fold",
     "fold_weights",
     "list_columns",
@@ -38,10 +37,8 @@ __all__ = [
     "name_inputs",
     "name_neurons",
     "name_terms",
-    "pick_functions",
 ]
 
-Layers = tuple[Layer, ...]
 
 _FLAT = 1e-9  # a change of h that nobody notices
 _GRID = np.linspace(0.0, 1.0, 33)  # where curves that rise and fall are looked at
@@ -223,22 +220,6 @@ def _span_neurons(layer: Layer, span: Span) -> tuple[Floats, Floats]:
 # ---- taking out ----
 
 
-def pick_functions(layer: Layer, kept: NDArray[np.intp], **changes: Any) -> Layer:
-    """Return the layer with some of its functions, and other changes."""
-    picked = {
-        "target": layer.target[kept],
-        "source": layer.source[kept],
-        "w": layer.w[kept],
-        "b": layer.b[kept],
-        "rank": layer.rank_flags[kept],
-        "parameters": layer.further[kept],
-        "alpha": None if layer.alpha is None else layer.alpha[kept],
-        "missing": layer.gap_values[kept],
-        "levels": [layer.levels[e] for e in kept.tolist()],
-    }
-    return layer.replace(**{**picked, **changes})
-
-
 def drop_function(layers: Layers, n_inputs: int, at: int, e: int, value: float) -> Layers:
     """Return the network in which a function of layer ``at`` is this constant.
 
@@ -343,36 +324,6 @@ def _can_go(layer: Layer, span: Span, e: int) -> bool:
     if layer.aggregation == "min":
         return bool(part >= ends.max(axis=0)[others].min())
     return bool(part <= ends.min(axis=0)[others].max())
-
-
-def drop_unread(layers: Layers, n_inputs: int) -> Layers:
-    """Take out hidden neurons that nothing reads; the same object where all are read."""
-    ends = np.cumsum([n_inputs, *(layer.n_neurons for layer in layers)])
-    read = np.zeros(int(ends[-1]), bool)
-    read[:n_inputs] = True
-    read[ends[-2] :] = True
-    for layer in layers:
-        read[layer.source] = True
-    if read.all():
-        return layers
-    number = np.cumsum(read) - 1
-    out = []
-    for layer, first in zip(layers, ends[:-1].tolist(), strict=True):
-        own = read[first : first + layer.n_neurons]
-        if not own.any():
-            continue
-        kept, index = np.flatnonzero(own[layer.target]), np.cumsum(own) - 1
-        out.append(
-            pick_functions(
-                layer,
-                kept,
-                n_neurons=int(own.sum()),
-                target=index[layer.target[kept]],
-                source=number[layer.source[kept]],
-                centre=None if layer.centre is None else layer.centre[own],
-            )
-        )
-    return tuple(out)
 
 
 def _join_twins(layers: Layers, n_inputs: int) -> Layers:

@@ -16,9 +16,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from newron.model.arithmetic import Floats
+from newron.model.edits import drop_unread, pick_functions
 from newron.model.model import Model
 from newron.model.terms import Terms, regroup_terms, split_terms
-from newron.training.folding import drop_unread, name_function, pick_functions
+from newron.training.folding import name_function
 from newron.training.problem import Problem
 from newron.training.refitting import Weights, refit
 

@@ -1,0 +1,65 @@
+"""What fits of tasks with several columns to predict share: their result, written and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from newron.command.outputs import Outputs
+from newron.command.terminal import Console
+
+__all__ = ["TaskResult", "finish_task"]
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What a fit found.
+
+    Attributes
+    ----------
+    estimator
+        The fitted one.
+    measured : dict or None
+        What was measured on rows that a network was not trained on, as plain data.
+    measures : sequence of str
+        The same in lines.
+    text : str
+        The network.
+    file : str
+        Where the text goes in a folder; its name is also that of the text in JSON.
+    """
+
+    estimator: Any
+    measured: dict[str, Any] | None
+    measures: Sequence[str]
+    text: str
+    file: str
+
+
+def finish_task(console: Console, outputs: Outputs, result: TaskResult) -> None:
+    """Write the model, or a folder with its text, and print both."""
+    written = _write(outputs, result)
+    if console.as_json:
+        name, lines = result.file.partition(".")[0], result.text.splitlines()
+        console.print_json({"measured": result.measured, name: lines, "files": list(written)})
+        return
+    if not console.quiet:
+        for line in result.measures or ("Not measured on new rows.",):
+            console.print(f"  {line}")
+        console.print()
+    for line in result.text.splitlines():
+        console.print(f"  {line}".rstrip())
+    for name, what in written.items():
+        console.note(f"{name}: {what}")
+
+
+def _write(outputs: Outputs, result: TaskResult) -> dict[str, str]:
+    outputs.check()
+    if outputs.alone:
+        result.estimator.save(outputs.path)
+        return {str(outputs.path): "the model"}
+    outputs.path.mkdir(parents=True, exist_ok=True)
+    result.estimator.save(outputs.model)
+    (outputs.path / result.file).write_text(f"{result.text}\n", encoding="utf-8")
+    return {outputs.model.name: "the model", result.file: "what is printed above"}
