@@ -74,6 +74,7 @@ class Additive:
     n_threads: int
     surfaces: AllPairs | None = None
     directions: tuple[int, ...] = field(default_factory=tuple)
+    stretch: float = 1.0  # by which the scores were scaled after all was fitted
 
     @property
     def n_outputs(self) -> int:
@@ -85,13 +86,28 @@ class Additive:
         """Whether the curvature is that of all rows."""
         return self.table.n_rows <= FEW_ROWS
 
+    def expand_rows(self) -> Floats:
+        """Return the matrix of all functions on the training rows, where these are few."""
+        groups, codes = self.at.groups, self.table.codes
+        has_pairs = any(group.is_pair for group in groups)
+        coarse = coarsen_rows(self.table, codes) if has_pairs else codes
+        return np.asarray(expand(groups, codes, coarse))
+
+    def stretch_scores(self, factor: float, means: Floats) -> None:
+        """Scale the scores around their means, and all coefficients with them."""
+        self.stretch = factor
+        self.at.values = self.at.values * factor
+        self.at.values[0] += (1.0 - factor) * means
+        self.scores = [
+            self.table.rows.cut(mean + factor * (self.table.rows.take(None, part) - mean))
+            for mean, part in zip(means.tolist(), self.scores, strict=True)
+        ]
+
     def design(self) -> Design:
         """Return the design of the groups on the rows."""
         groups, table = self.at.groups, self.table
         if self.is_few:
-            codes = table.codes
-            coarse = coarsen_rows(table, codes) if any(group.is_pair for group in groups) else codes
-            return DenseDesign(expand(groups, codes, coarse), table.rows, find_tied(groups))
+            return DenseDesign(self.expand_rows(), table.rows, find_tied(groups))
         limit = max(int(_SAMPLE / self.n_outputs**0.5), _MIN_SAMPLE)
         return BinnedDesign(table, groups, table.rows.sample(limit, 1))
 
@@ -178,11 +194,12 @@ class Additive:
         The prior variances are estimates. Were they larger by two of their own standard errors,
         the posterior would be wider and lie elsewhere; both count.
         """
-        here, values = self.at.posteriors[output], self.at.values[:, output]
+        here, values = self.at.posteriors[output], self.at.values[:, output] / self.stretch
         relaxed, moved = here.relax(self._doubt(), values)
         apart = functions @ (moved - values)[part]
         squares = [posterior.spread(functions, part) ** 2 for posterior in (here, relaxed)]
-        return np.asarray(np.sqrt(0.5 * (squares[0] + squares[1]) + apart**2))
+        wider = max(self.stretch, 1.0)  # smaller scores are no surer ones
+        return np.asarray(wider * np.sqrt(0.5 * (squares[0] + squares[1]) + apart**2))
 
     def _doubt(self) -> Floats:
         """Return by how much the prior variance of every coefficient may be larger."""

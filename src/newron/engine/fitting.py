@@ -12,6 +12,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from newron.engine.additive import Additive, fit_additive
 from newron.engine.binning import BinnedTable, RawBlock, RawWeights, bin_blocks, learn_columns
+from newron.engine.calibration import calibrate
 from newron.engine.description import describe_columns
 from newron.engine.likelihood import STATISTICS_ROWS, Likelihood, Sought, weigh_sample
 from newron.engine.result import EngineFit, Sample
@@ -213,7 +214,7 @@ def _take_target(k: int, block: Block, targets: Floats) -> Floats:
 
 
 def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> Additive:
-    return fit_additive(
+    model = fit_additive(
         table,
         likelihood,
         pairs=options.pairs,
@@ -221,6 +222,10 @@ def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> A
         n_threads=options.n_threads,
         stage=options.progress,
     )
+    objective = likelihood.objective
+    if model.is_few and model.at.groups and objective.stratified and not objective.follows:
+        calibrate(model)
+    return model
 
 
 _controller: list[ThreadpoolController] = []
