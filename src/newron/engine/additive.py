@@ -57,6 +57,7 @@ _COLUMN_ROUNDS = 4  # of looking for columns that stand out
 _PULL, _PULL_ROWS = 5.0, 1_000.0
 _STRONG_GAIN, _GAIN = 6.0, 4.0  # of a pair, on few and on many rows
 _PARTNER_ROWS = 20_000  # of wide tables, on which columns are looked at for their partners
+_PAIR_ROUNDS = 2
 _HEREDITY = 0.2  # the smallest importance of a column in pairs, in units of the mean
 _MOST_DOUBT = 2.0  # of the logarithm of a prior variance
 _PRUNED = 1e-4  # prior variance below which a group is dropped, on many rows
@@ -257,7 +258,7 @@ def fit_additive(
         _add_steps(model, _STEP_ROUNDS, 6, notify)
     if pairs and len(table.columns) > 1:
         notify("pairs")
-        model.bases = make_pair_bases(table, _list_partners(model))
+        model.bases = make_pair_bases(table, _list_partners(model), many=not model.is_few)
         if _add_pairs(model, notify) and steps and table.total >= _STEP_ROWS:
             _add_steps(model, 2, 5, notify)
         if model.is_few and _add_all_pairs(model):
@@ -367,7 +368,7 @@ def scan_pairs(model: Additive) -> list[PairScan]:
     """Return the pairs of columns that do something together beyond the model, strongest first."""
     table = model.table
     d = len(table.columns)
-    bases = model.bases or make_pair_bases(table, _list_partners(model))
+    bases = model.bases or make_pair_bases(table, _list_partners(model), many=not model.is_few)
     threshold = _GAIN
     if model.is_few or d > WIDE:
         threshold = _STRONG_GAIN + 0.5 * np.log(max(0.5 * d * (d - 1), 1.0))
@@ -382,12 +383,14 @@ def scan_pairs(model: Additive) -> list[PairScan]:
 
 
 def _add_pairs(model: Additive, notify: Stage) -> bool:
-    scans = scan_pairs(model)
-    if not scans:
-        return False
-    groups: Sequence[Group] = [make_pair_group(model.table, model.bases, s) for s in scans]
-    model.at = model.at.extend(groups)
-    _solve(model, 12, notify)
+    """Add the pairs that stand out, and those that do so once these are there."""
+    for n_round in range(_PAIR_ROUNDS):
+        scans = scan_pairs(model)
+        if not scans:
+            return n_round > 0
+        groups: Sequence[Group] = [make_pair_group(model.table, model.bases, s) for s in scans]
+        model.at = model.at.extend(groups)
+        _solve(model, 12, notify)
     return True
 
 

@@ -25,8 +25,8 @@ __all__ = [
 ]
 
 _SMOOTH, _ROUGH = 8, 8  # leading functions of the kernels
-_PAIR_FUNCTIONS = 4  # of a column in a pair
-_SMOOTH_PART = 0.3  # of the smooth kernel beside the linear one, in pairs
+_PAIR_FUNCTIONS = 4, 6  # of a column in a pair, on few and on many rows
+_SMOOTH_PART = 0.3, 1.0  # of the smooth kernel beside the linear one, in the same pairs
 _SMALL_PART = 1e-4  # of a kernel's variance below which functions are left out
 _NODES = 64  # of a kernel, into which more bins are joined
 _FARTHEST = 3.0  # standard deviations, beyond which a column's own scale is clipped
@@ -90,7 +90,7 @@ def make_line(bins: Bins) -> Floats:
         marks = _mark_levels(bins)
         line = np.zeros(bins.n_bins)
         if marks is not None:
-            line = standardize(_rotate(marks, bins.fraction, 0.0)[0][:, 0], bins.fraction)
+            line = standardize(_rotate(marks, bins.fraction, 0.0, 1)[0][:, 0], bins.fraction)
     return _with_missing(line[:, None])[:, 0]
 
 
@@ -117,26 +117,28 @@ def _list_curves(c: int, bins: NumberBins, rough: bool) -> Iterator[Group]:
             yield Group("rough", (c,), _with_missing(basis))
 
 
-def make_pair_bases(table: BinnedTable, columns: Iterable[int]) -> dict[int, PairBasis]:
+def make_pair_bases(
+    table: BinnedTable, columns: Iterable[int], *, many: bool
+) -> dict[int, PairBasis]:
     """Return the functions of columns that pairs are products of, but of constants."""
-    bases = {c: _make_pair_basis(table.columns[c]) for c in columns}
+    bases = {c: _make_pair_basis(table.columns[c], many) for c in columns}
     return {c: basis for c, basis in bases.items() if basis is not None}
 
 
-def _make_pair_basis(bins: Bins) -> PairBasis | None:
+def _make_pair_basis(bins: Bins, many: bool) -> PairBasis | None:
     if bins.n_bins < 2:
         return None
     if isinstance(bins, NumberBins):
         functions: Floats | None = _make_linear(bins)
         if bins.n_bins > 2:
-            smooth = np.sqrt(_SMOOTH_PART) * _make_smooth(bins)
+            smooth = np.sqrt(_SMOOTH_PART[many]) * _make_smooth(bins)
             functions = np.concatenate([_make_linear(bins), smooth], axis=1)
         threshold = 1e-3
     else:
         functions, threshold = _mark_levels(bins), _SMALL_PART
     if functions is None:
         return None
-    basis, part = _rotate(functions, bins.fraction, threshold)
+    basis, part = _rotate(functions, bins.fraction, threshold, _PAIR_FUNCTIONS[many])
     return PairBasis(_with_missing(basis), part) if len(part) else None
 
 
@@ -255,7 +257,9 @@ def _join_nodes(positions: Floats, fraction: Floats) -> tuple[Floats, Floats]:
     return np.bincount(part, (fraction + 1e-12) * positions) / mass, mass / mass.sum()
 
 
-def _rotate(functions: Floats, fraction: Floats, threshold: float) -> tuple[Floats, Floats]:
+def _rotate(
+    functions: Floats, fraction: Floats, threshold: float, n_max: int
+) -> tuple[Floats, Floats]:
     """Return the leading uncorrelated sums of functions, and their parts of the variance.
 
     They have mean 0 and variance 1.
@@ -266,6 +270,6 @@ def _rotate(functions: Floats, fraction: Floats, threshold: float) -> tuple[Floa
     total = float(values[values > 0.0].sum())
     if total <= 1e-12:
         return np.zeros((len(fraction), 0)), np.zeros(0)
-    kept = int(np.sum(values[:_PAIR_FUNCTIONS] > threshold * total))
+    kept = int(np.sum(values[:n_max] > threshold * total))
     basis = centered @ vectors[:, :kept] / np.sqrt(values[:kept])
     return np.asarray(basis), np.asarray(values[:kept] / total)

@@ -27,6 +27,8 @@ Pair = tuple[int, int]
 Differentiate = Callable[[Index | None], Sequence[tuple[NDArray[Any], NDArray[Any]]]]
 
 _SCAN_LEVELS = 16
+_SCAN_FUNCTIONS = 6, 4  # of a column, where pairs are few and many
+_FEW_PAIRS = 1_000  # times outputs
 _SCAN_ROWS = 100_000
 _MAX_PAIRS, _PAIRS_PER_COLUMN = 30, 2
 _MAX_COLUMNS = 128  # whose pairs are looked at
@@ -79,12 +81,15 @@ def _scan(
     fine = table.rows.take_codes(index)
     levels = [coarsen(table.columns[c], _SCAN_LEVELS) for c in columns]
     codes = np.stack([level[fine[c]] for c, level in zip(columns, levels, strict=True)])
-    parts = [
-        _weigh_basis(bases[c], table, c, level) for c, level in zip(columns, levels, strict=True)
-    ]
     n_pairs = len(columns) * (len(columns) - 1) // 2
     total = np.zeros((len(_VARIANCES), n_pairs))
-    for derivatives in differentiate(index):
+    found = differentiate(index)
+    leading = slice(_SCAN_FUNCTIONS[n_pairs * len(found) > _FEW_PAIRS])
+    parts = [
+        _weigh_basis(bases[c], table, c, level, leading)
+        for c, level in zip(columns, levels, strict=True)
+    ]
+    for derivatives in found:
         cells = np.empty((n_pairs, _SCAN_LEVELS, _SCAN_LEVELS, 2))
         summed = [np.ascontiguousarray(part, np.float32) for part in derivatives]
         _core.scan_pairs(codes, _SCAN_LEVELS, summed[0], summed[1], cells, n_threads)
@@ -93,8 +98,10 @@ def _scan(
     return total[best, np.arange(n_pairs)], _VARIANCES[best]
 
 
-def _weigh_basis(basis: PairBasis, table: BinnedTable, c: int, level: Codes) -> Floats:
-    weighed = basis.basis * np.sqrt(basis.part)
+def _weigh_basis(
+    basis: PairBasis, table: BinnedTable, c: int, level: Codes, leading: slice
+) -> Floats:
+    weighed = basis.basis[:, leading] * np.sqrt(basis.part[leading])
     return average_levels(table.columns[c], level, _SCAN_LEVELS, weighed)
 
 
