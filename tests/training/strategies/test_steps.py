@@ -93,3 +93,15 @@ def test_directions_are_kept(table):
             steps.predict_proba(few.assign(**{name: value}))[:, 1] for value in (-0.4, 0.6)
         )
         assert np.all(high >= low)
+
+
+def test_few_rows_have_corners_where_a_pair_stands_out():
+    rng = np.random.default_rng(1005)
+    X = rng.normal(size=(1200, 8))
+    z = 2.0 * X[:, 2] * X[:, 5] + X[:, 0]
+    y = rng.random(1200) < 1.0 / (1.0 + np.exp(-z))
+    kinds = {"n_init": 1, "max_iter": 20, "random_state": 0}
+    steps = NewronClassifier("heaviside", max_terms=100, **kinds).fit(X, y)
+    assert set(steps.model_.layers[0].source.tolist()) == {2, 5}
+    few = NewronClassifier("heaviside", max_terms=5, **kinds).fit(X, y)
+    assert len(few.model_.layers[-1].source) < 20 < len(steps.model_.layers[-1].source)

@@ -27,7 +27,7 @@ from newron.training.strategies.curves import walk_curves
 from newron.training.strategies.growth import is_heaviside, plan_growth
 from newron.training.strategies.racing import find_winners
 from newron.training.strategies.shortening import walk_path
-from newron.training.strategies.steps import fit_steps
+from newron.training.strategies.steps import cut_surfaces, fit_steps
 from newron.training.training_set import TrainingSet
 
 __all__ = ["Default", "uses_engine"]
@@ -121,6 +121,9 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     if data.X.shape[1] > WIDE:
         folds = folds[: len(growth.tasks)]
         return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
+    corners = _fit_corners(data, spec, folds[:_FIRST], growth.losses[:_FIRST], context)
+    if corners is not None:
+        return corners
     few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
     trial = partial(fit_network, spec=few, context=context)
     fit = partial(fit_network, data, spec, context)
@@ -140,6 +143,34 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     if tied and size < grown.n_conditions:
         return walk_path(growth, folds, trained.fit(), own)
     return walk_path(growth, folds, grown, growth.fit_folds(folds))
+
+
+def _fit_corners(
+    data: TrainingSet,
+    spec: Specification,
+    folds: Sequence[Fold],
+    grown: Floats,
+    context: FitContext,
+) -> FitResult | None:
+    """Return the engine's steps and corners where pairs stand out and these are clearly better.
+
+    ``grown`` are the losses of the grown network on the folds.
+    """
+    fitted = cut_surfaces(data, spec, context)
+    has_pairs = any(group.is_pair for part in fitted.parts for group in part.at.groups)
+    if not has_pairs or len(fitted.model.layers[-1].source) > spec.max_terms:
+        return None
+    aside = context.aside()
+
+    def train(rows: TrainingSet) -> FitResult:
+        return finish_binned(cut_surfaces(rows, spec, aside), rows, spec, aside)
+
+    def fit() -> FitResult:
+        whole = finish_binned(fitted, data, spec, context)
+        return walk_curves(fitted, whole, data, spec, context, train)
+
+    found = _evaluate("steps and corners", data, folds, spec, context, train, fit)
+    return fit() if is_better(found.losses, grown, SURE) else None
 
 
 # ---- smooth functions ----

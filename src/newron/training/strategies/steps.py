@@ -28,7 +28,7 @@ from newron.training.strategies.curves import walk_curves
 from newron.training.strategies.growth import start_growth
 from newron.training.training_set import TrainingSet
 
-__all__ = ["fit_steps"]
+__all__ = ["cut_surfaces", "fit_steps"]
 
 _ROWS = 20_000  # distinct rows on which terms are grown
 _EVIDENCE = 3.0  # standard errors by which trees must explain what is left over
@@ -39,8 +39,7 @@ _PLAN = GrowPlan(max_terms=40, max_conditions=3, ridge=5.0, least_weight=10.0, b
 
 def fit_steps(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
     """Fit steps of columns, and terms of several conditions where they are needed."""
-    pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
-    fitted = fit_additive(data, spec, context, pairs=pairs, kind="heaviside", tolerance=_TOLERANCE)
+    fitted = cut_surfaces(data, spec, context)
     result = finish_binned(fitted, data, spec, context)
     corners = len(fitted.model.layers) > 1
     if corners or max(map(measure_rest, fitted.parts)) >= _EVIDENCE:
@@ -48,6 +47,12 @@ def fit_steps(data: TrainingSet, spec: Specification, context: FitContext) -> Fi
         if model is not None:
             result = finish_binned(replace(fitted, model=model), data, spec, context)
     return walk_curves(fitted, result, data, spec, context)
+
+
+def cut_surfaces(data: TrainingSet, spec: Specification, context: FitContext) -> EngineFit:
+    """Fit curves and, where hidden layers are allowed, surfaces as steps and corners."""
+    pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
+    return fit_additive(data, spec, context, pairs=pairs, kind="heaviside", tolerance=_TOLERANCE)
 
 
 def _grow_terms(
