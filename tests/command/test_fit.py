@@ -378,3 +378,51 @@ class TestWhatIsMeasured:
         out = " ".join(run("fit", "line.csv", "-t", "y", *QUICK, "--terms", "2").stdout.split())
         assert "ridge regression is better by" in out
         assert "--processing smooth" in out
+
+
+class TestExposures:
+    @pytest.fixture
+    def claims(self, tmp_path):
+        rng = np.random.default_rng(5)
+        age, years = rng.integers(18, 80, 150), rng.uniform(0.2, 3.0, 150).round(2)
+        counts = rng.poisson(years * np.exp(0.8 * (age < 30)))
+        rows = [list(map(str, row)) for row in zip(age, years, counts, strict=True)]
+        write_csv(tmp_path / "c.csv", [["age", "years", "claims"], *rows])
+        words = ("fit", "c.csv", "-t", "claims", "--objective", "poisson", "-o", "m.json")
+        return (*words, "--terms", "3", "--folds", "2", "--jobs", "1")
+
+    def test_a_column_of_them_is_no_input_and_its_logarithm_is_added(self, run, claims):
+        done = run(*claims, "--exposure", "years")
+        assert done.exit_code == 0, done.output
+        model = newron.load("m.json")
+        assert model.schema.names == ("age",)
+        got = run("predict", "m.json", "c.csv", "--exposure", "years").stdout.split()[1:]
+        table = np.loadtxt("c.csv", delimiter=",", skiprows=1)
+        want = model.predict(table[:, :1]) * table[:, 1]
+        np.testing.assert_allclose(np.array(got, float), want)
+
+    def test_offsets_are_added_as_they_are(self, run, claims):
+        run(*claims, "--offset", "years")
+        model = newron.load("m.json")
+        got = run("predict", "m.json", "c.csv", "--offset", "years").stdout.split()[1:]
+        table = np.loadtxt("c.csv", delimiter=",", skiprows=1)
+        want = model.predict(table[:, :1], offset=table[:, 1])
+        np.testing.assert_allclose(np.array(got, float), want)
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (("--exposure", "years", "--offset", "years"), "got both"),
+            (("--exposure", "when"), "expected a column of age, years, got 'when'"),
+            (("--exposure", "years", "--objective", "ordinal"), "expected numbers to predict"),
+        ],
+    )
+    def test_what_is_none_is_one_line(self, fails, claims, words, message):
+        assert message in fails(*claims, *words)
+
+    def test_an_exposure_of_0_is_named(self, run, fails, claims, tmp_path):
+        table = (tmp_path / "c.csv").read_text(encoding="utf-8").splitlines()
+        table[3] = "40,0,1"
+        (tmp_path / "c.csv").write_text("\n".join(table), encoding="utf-8")
+        message = fails(*claims, "--exposure", "years")
+        assert "--exposure: expected numbers above 0 in 'years', got 0" in message

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from newron import NewronClassifier
 from newron.errors import InputError
 from newron.evaluation import cross_validate, measure_model
+from newron.model import Column, Layer, Model, Schema, Targets
 
 
 def make_rows(n=60):
@@ -51,3 +52,11 @@ def test_a_class_that_the_model_does_not_know_is_an_error():
     X, y = make_rows()
     with pytest.raises(InputError, match=r"row 1 .*expected a class of the model, got 'maybe'"):
         measure_model(fit(X, y).model_, X[:3], ["no", "maybe", "yes"])
+
+
+def test_a_link_is_applied_before_predictions_are_measured():
+    column = Column("x", 0.0, 9.0)
+    layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[5.0]], alpha=[1.0])
+    model = Model(Schema((column,)), [layer], Targets(("claims",), "log", "poisson"))
+    found = measure_model(model, [[1.0], [2.0], [7.0]], [1.0, 1.0, float(np.e)])
+    assert found.scores["model"]["mean absolute error"].value == pytest.approx(0.0, abs=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,9 +11,56 @@ from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.tables import EncodedTable
 
-__all__ = ["read_presence", "take_column"]
+__all__ = ["Offset", "find_offset", "read_presence", "take_column"]
 
 _NO, _YES = ("0", "no", "n", "false"), ("1", "yes", "y", "true")
+
+
+@dataclass(frozen=True)
+class Offset:
+    """A column whose numbers, or logarithms, are added to the scores."""
+
+    column: str
+    is_exposure: bool
+
+    @property
+    def option(self) -> str:
+        """The option that names it."""
+        return "--exposure" if self.is_exposure else "--offset"
+
+    def read(self, values: Floats) -> Floats:
+        """Return what is added to the score of each row."""
+        least = "above 0" if self.is_exposure else "in every row"
+        good = np.isfinite(values) & (not self.is_exposure or values > 0.0)
+        if not good.all():
+            row = int(np.argmin(good))
+            raise InputError(
+                f"{self.option}: expected numbers {least} in {self.column!r}, got "
+                f"{values[row]:g} in row {row + 1}"
+            )
+        return np.log(values) if self.is_exposure else values
+
+    def split(self, X: EncodedTable) -> tuple[EncodedTable, Floats]:
+        """Return a table without the column, and what is added to the scores."""
+        kinds = {field.name: field.categories for field in X.fields}
+        rest, values = take_column(X, self.column, self.option)
+        if kinds[self.column] is not None:
+            raise InputError(f"{self.option}: expected numbers in {self.column!r}, got text")
+        return rest, self.read(values)
+
+
+def find_offset(offset: str | None, exposure: str | None) -> Offset | None:
+    """Return the offset that options name.
+
+    Examples
+    --------
+    >>> find_offset(None, "years")
+    Offset(column='years', is_exposure=True)
+    """
+    if offset is not None and exposure is not None:
+        raise InputError("expected --offset or --exposure, got both")
+    name = exposure if offset is None else offset
+    return None if name is None else Offset(name, exposure is not None)
 
 
 def take_column(X: EncodedTable, name: str, option: str) -> tuple[EncodedTable, Floats]:

@@ -24,6 +24,7 @@ from newron.command.options import (
     parse_units,
 )
 from newron.command.terminal import Console
+from newron.errors import InputError
 
 EXAMPLES = (
     ("newron fit heart.csv --target disease", ""),
@@ -34,6 +35,7 @@ EXAMPLES = (
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
     ("newron fit heart.csv -t disease --unit age=years", "what numbers are in"),
     ("newron fit heart.csv -t disease --test 0.3", "measure on 30 % of the rows"),
+    ("newron fit claims.csv -t claims --objective poisson --exposure years", "counts"),
     ("newron fit films.csv --labels funny,sad,loud", "several labels for each row"),
     ("newron fit trial.csv --event died --time months", "survival: when, not whether"),
 )
@@ -136,6 +138,19 @@ def run(
             "The classes from the lowest to the highest; trains ordered classes.",
         ),
     ] = None,
+    offset: Annotated[
+        str | None,
+        option("--offset", "COLUMN", "Numbers that are added to the score of each row."),
+    ] = None,
+    exposure: Annotated[
+        str | None,
+        option(
+            "--exposure",
+            "COLUMN",
+            "How long, or how many, a row stands for: of counts and amounts, whose logarithm is "
+            "added to the score.",
+        ),
+    ] = None,
     prune: Annotated[
         bool, flag("--prune", "Remove what validation rows can spare; takes six times as long.")
     ] = False,
@@ -176,6 +191,7 @@ def run(
     The accuracy on new rows is measured on rows that the network was not trained on, beside
     logistic regression and a constant prediction.
     """
+    from newron.command.columns import find_offset
     from newron.command.fit_labels import fit_labels, parse_labels
     from newron.command.fit_output import print_result, print_table
     from newron.command.fit_pipeline import (
@@ -193,6 +209,9 @@ def run(
     survival = find_survival(objective, target, event, time)
     if survival is not None:
         objective = None
+    added = find_offset(offset, exposure)
+    if added is not None and (survival is not None or labels is not None):
+        raise InputError(f"{added.option}: expected a --target, got another task")
     options = FitOptions(
         processing=processing,
         hidden=parse_hidden(hidden),
@@ -202,6 +221,7 @@ def run(
         points=points,
         prune=prune,
         class_weight=class_weight,
+        offset=added,
         objective=objective if order is None or objective is not None else "ordinal",
         seed=seed,
         jobs=jobs,
@@ -216,6 +236,8 @@ def run(
     named = None if order is None else [word.strip() for word in order.split(",")]
     stream = options.may_stream and survival is None and not several
     table = read_table(console, data, chosen, may_stream=stream, order=named, **columns)
+    if added is not None:
+        added.split(table.X)  # raises where the column is none
     table = rank_classes(table, options)
     table = replace(table, units={**table.units, **parse_units(unit, table.X.names)})
     plan = plan_splits(table.y, folds, test)
@@ -232,8 +254,6 @@ def run(
 
 def _choose_target(target: str | None, event: str | None) -> str:
     """Return the column to predict: the target, or whether the event happened."""
-    from newron.errors import InputError
-
     if target is None and event is None:
         raise InputError(
             "expected --target, the column to predict, or --labels, or --event and --time"

@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 
 from newron import report
 from newron._version import __version__
+from newron.command.columns import Offset
 from newron.command.outputs import Outputs
 from newron.command.printing import find_card, is_card
 from newron.command.progress import show_stage
@@ -86,13 +87,16 @@ class FitOptions:
     prune: bool = False
     class_weight: str | None = None
     objective: str | None = None
+    offset: Offset | None = None
     seed: int = 0
     jobs: int = -1
 
     def find_task(self, task: str | None) -> str | None:
         """Return what the target must be for the objective; what the user said, without one."""
+        if self.offset is not None and self.objective in _CLASS_OBJECTIVES:
+            raise InputError(f"{self.offset.option}: expected numbers to predict, got classes")
         if self.objective is None:
-            return task
+            return task if self.offset is None else "regression"
         needed = "classes" if self.objective in _CLASS_OBJECTIVES else "regression"
         if task not in (None, needed):
             raise InputError(
@@ -139,6 +143,7 @@ class FitOptions:
         kinds = ("heaviside", "smooth", "sigmoid", "tanh_prod")
         whole = self.prune or self.hidden == "auto" or self.recipe != "default"
         whole = whole or self.objective == "ordinal"  # limits are found first
+        whole = whole or self.offset is not None
         return self.processing in kinds and not whole
 
     def make_estimator(self, y: Target, units: Mapping[str, str] | None = None) -> Any:
@@ -216,13 +221,17 @@ def plan_splits(y: Target, folds: int | None, test: float | None) -> SplitPlan:
 class CardEstimator(BaseEstimator):  # type: ignore[misc]
     """Trains a network; the conditions of a score card then get whole points."""
 
-    def __init__(self, network: Any, max_points: int = 0) -> None:
+    def __init__(self, network: Any, max_points: int = 0, offset: Offset | None = None) -> None:
         self.network = network
         self.max_points = max_points
+        self.offset = offset
 
     def fit(self, X: EncodedTable, y: Target) -> Self:
         """Train on a table."""
-        fitted = clone(self.network).fit(X, y)
+        extra = {}
+        if self.offset is not None:
+            X, extra["offset"] = self.offset.split(X)
+        fitted = clone(self.network).fit(X, y, **extra)
         model: Model = fitted.model_
         self.path_: ModelPath | None = fitted.path_
         if self.max_points and is_card(model) and read_card(model).points.terms:
@@ -237,7 +246,10 @@ class CardEstimator(BaseEstimator):  # type: ignore[misc]
         with warnings.catch_warnings():
             # Validation rows may have categories that the others lack.
             warnings.simplefilter("ignore", NewronWarning)
-            return self.model_.predict(X)
+            if self.offset is None:
+                return self.model_.predict(X)
+            X, offset = self.offset.split(X)
+            return self.model_.predict(X, offset=offset)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -345,12 +357,13 @@ class FitResult:
         from newron.command.advice import list_fit_notes  # which reads results
 
         index = keep_known(self.table.y, self.model, self._test_rows)[:_MAX_REPORTED]
+        truth = np.asarray(self.table.y[index])
         options = asdict(self.options)
         report.write(
             self.model,
             path,
             self.table.X[index],
-            np.asarray(self.table.y[index]),
+            truth if self.options.offset is None else None,  # of other exposures
             target=self.table.y.name,
             source=self.data.name,
             seen=len(index) if self._test_rows is None else 0,
@@ -414,7 +427,7 @@ def fit_table(
     )
     if table.whole is not None:
         network = StreamedNetwork(network, hold_out(table, splits), console)
-    estimator = CardEstimator(network, options.points)
+    estimator = CardEstimator(network, options.points, options.offset)
     predictions = _predict_splits(console, table, estimator, splits, plan)
     if plan.test_size and predictions is not None:
         if not isinstance(predictions.fitted, CardEstimator):
@@ -425,6 +438,8 @@ def fit_table(
             stage.update(0, 1, format_count(table.n_rows, "row"))
             fitted = estimator.fit(table.X, table.y)
     model: Model = fitted.model_
+    if options.offset is not None:
+        table = replace(table, X=options.offset.split(table.X)[0])
     rules = _extract_rules(table, model) if model.is_crisp else None
     seconds = time.perf_counter() - begin
     result = FitResult(data, table, options, plan, predictions, model, rules, fitted.path_, seconds)

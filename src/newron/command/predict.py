@@ -50,6 +50,19 @@ def run(
             "such as 0.9.",
         ),
     ] = None,
+    offset: Annotated[
+        str | None,
+        option("--offset", "COLUMN", "Numbers that are added to the score of each row."),
+    ] = None,
+    exposure: Annotated[
+        str | None,
+        option(
+            "--exposure",
+            "COLUMN",
+            "How long, or how many, a row stands for: of counts and amounts, whose logarithm is "
+            "added to the score.",
+        ),
+    ] = None,
     keep: Annotated[
         list[str] | None, option("--keep", "COLUMN", "Copy a column of DATA; may be repeated.")
     ] = None,
@@ -62,6 +75,7 @@ def run(
     Rows are read, predicted and written in batches, in order: a file larger than memory
     passes in constant memory. Columns that the model does not read are ignored.
     """
+    from newron.command.columns import find_offset
     from newron.command.rows import predict_file
     from newron.model import load
 
@@ -73,6 +87,7 @@ def run(
         proba=proba,
         threshold=threshold,
         interval=interval,
+        offset=find_offset(offset, exposure),
         keep=keep or (),
         missing=missing or (),
         force=force,

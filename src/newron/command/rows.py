@@ -16,6 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.command.columns import Offset
 from newron.command.curves import is_survival, list_curves, name_curves
 from newron.command.files import check_apart, open_whole
 from newron.command.intervals import list_intervals, name_intervals
@@ -23,7 +24,8 @@ from newron.command.progress import Stage, show_stage
 from newron.command.terminal import Console
 from newron.errors import InputError
 from newron.formatting import format_count, format_seconds
-from newron.model import Classes, Labels, Model
+from newron.model import Classes, Labels, Model, Targets
+from newron.model.model import add_offset
 from newron.model.survival import drop_time
 from newron.tables import EncodedTable, Field, Label, Target, read
 from newron.tables.cells import CodedCells
@@ -114,6 +116,7 @@ def predict_file(
     proba: bool,
     threshold: float | None = None,
     interval: float | None = None,
+    offset: Offset | None = None,
     keep: Sequence[str],
     missing: Iterable[str],
     force: bool,
@@ -134,6 +137,11 @@ def predict_file(
         check_two_classes(model, "--threshold")
     _check_kept(source, keep, names)
     fields = drop_time(model) if survival else model.fields
+    if offset is not None:
+        if not isinstance(model.output, Targets) or isinstance(model.output, Labels):
+            raise InputError(f"{offset.option}: expected a model of numbers, got another one")
+        source.check_column(offset.column)
+        fields = (*fields, Field(offset.column))
     encoder = source.make_encoder(fields, missing)
     # Of no rows: loads the compiled core, which no Ctrl-C must meet, before a file is there.
     model.predict(EncodedTable(model.fields, np.empty((0, len(model.fields)))))
@@ -145,7 +153,7 @@ def predict_file(
             if survival:
                 predicted = list_curves(model, table.rows)
             else:
-                predicted = _predict(model, table, proba, threshold, interval)
+                predicted = _predict(model, table, proba, threshold, interval, offset)
             write([*(_list_cells(batch, name) for name in keep), *predicted])
             n_rows += batch.n_rows
             stage.update(source.done, source.total, format_count(n_rows, "row"))
@@ -187,9 +195,14 @@ def _predict(
     proba: bool,
     threshold: float | None,
     interval: float | None,
+    offset: Offset | None,
 ) -> list[Sequence[Any]]:
     """Return the columns that are written."""
-    scores = model.scores(table)
+    if offset is None:
+        scores = model.scores(table)
+    else:
+        table, values = offset.split(table)
+        scores = add_offset(model.scores(table), values)
     predicted = model.output.predict(scores)
     if threshold is not None and isinstance(model.output, Classes):
         second = model.output.predict_proba(scores)[:, 1] >= threshold

@@ -18,6 +18,7 @@ from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import IntervalMixin
 from newron.estimators.streaming import open_rows, read_dataset
 from newron.model.arithmetic import Floats
+from newron.model.model import add_offset
 from newron.model.output import Targets
 from newron.neurons import Loss
 from newron.objectives import (
@@ -35,7 +36,6 @@ from newron.training.training_set import Counts, count_rows
 __all__ = ["NewronRegressor"]
 
 _LARGEST_TARGET = 1e90
-_LARGEST_OFFSET = 100.0
 
 
 class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: ignore[misc]
@@ -311,7 +311,7 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         """
         scores = self._scores(X)
         if offset is not None:
-            scores = scores + _read_offset(offset, len(scores))[:, None]
+            scores = add_offset(scores, offset)
         output = self.model_.output
         assert isinstance(output, Targets)  # noqa: S101 - a regressor's model
         values = output.transform(scores)
@@ -395,21 +395,11 @@ def _make_output(objective: Objective, name: str, flat: bool) -> Targets:
     return Targets(names, objective.link_name, objective.text, own)
 
 
-def _read_offset(offset: ArrayLike, n_rows: int) -> Floats:
-    values = np.asarray(offset, np.float64)
-    if values.shape != (n_rows,) or not np.all(np.abs(values) <= _LARGEST_OFFSET):
-        raise InputError(
-            f"offset: expected {n_rows} finite numbers, one for each row, got shape "
-            f"{values.shape} or others; of an exposure it is the logarithm"
-        )
-    return values
-
-
 def _absorb_offset(
     objective: Objective, targets: Floats, weight: Floats | None, offset: ArrayLike
 ) -> tuple[Floats, Floats, Counts]:
     """Return the targets and weights without an offset, and how many rows each stands for."""
-    values = _read_offset(offset, len(targets))
+    values = add_offset(np.zeros((len(targets), 1)), offset)[:, 0]
     own = np.ones(len(targets)) if weight is None else weight
     # An exposure of twelve months is no twelve rows: rows are counted by their own weights.
     count = count_rows(own)

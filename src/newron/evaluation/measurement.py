@@ -77,7 +77,8 @@ def measure_model(model: Model, X: Any, y: ArrayLike, *, source: str = "") -> Me
         quality = measure_classification(truth, chosen, soft, scores=ranking)
         constant = {"accuracy": quality.majority_accuracy}
     else:
-        quality = measure_regression(truth, scores[:, 0], name=model.output.names[0])
+        predicted = model.output.transform(scores)[:, 0]
+        quality = measure_regression(truth, predicted, name=model.output.names[0])
         constant = {"mean absolute error": quality.median_mae}
     return Measurement(
         protocol="new rows",

@@ -26,9 +26,21 @@ from newron.model.schema import Schema
 from newron.tables.field import Field
 from newron.tables.table import encode_rows, is_plain
 
-__all__ = ["Model"]
+__all__ = ["Model", "add_offset"]
 
 _BLOCK = 16384
+_LARGEST_OFFSET = 100.0
+
+
+def add_offset(scores: Floats, offset: ArrayLike) -> Floats:
+    """Return scores with an offset for each row added to them."""
+    values = np.asarray(offset, np.float64)
+    if values.shape != (len(scores),) or not np.all(np.abs(values) <= _LARGEST_OFFSET):
+        raise InputError(
+            f"offset: expected {len(scores)} finite numbers, one for each row, got shape "
+            f"{values.shape} or others; of an exposure it is the logarithm"
+        )
+    return scores + values[:, None]
 
 
 class Model(Readable, Calibrated):
@@ -169,19 +181,22 @@ class Model(Readable, Calibrated):
                     out[first : first + block] /= divisors
         return out
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike, *, offset: ArrayLike | None = None) -> NDArray[Any]:
         """Return the predicted class or regression target of each row.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_columns)
+        offset : array-like of shape (n_rows,), optional
+            What is added to the scores of each row: with a log link the logarithm of its exposure.
 
         Returns
         -------
         array of shape (n_rows,), or (n_rows, n_targets) for several targets
             Of several labels 0 or 1 for each.
         """
-        return self.output.predict(self.scores(X))
+        scores = self.scores(X)
+        return self.output.predict(scores if offset is None else add_offset(scores, offset))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probability of each class.
