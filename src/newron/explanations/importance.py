@@ -323,10 +323,7 @@ def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray
         return number_classes(output, y, len(scores))
     if y is None:
         return output.transform(scores)
-    targets = np.asarray(y, np.float64)
-    targets = targets[:, None] if targets.ndim == 1 else targets
-    if output.link == "sorted" and targets.shape[1] == 1:  # quantiles of one target
-        targets = np.repeat(targets, scores.shape[1], axis=1)
+    targets = output.spread(np.asarray(y, np.float64))
     if targets.shape != scores.shape:
         raise InputError(f"y: expected targets of shape {scores.shape}, got {targets.shape}")
     return targets

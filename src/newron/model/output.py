@@ -281,6 +281,21 @@ class Targets:
             return tuple(f"score of {name}" for name in self.names)
         return tuple(f"log({name})" for name in self.names) if self.link == "log" else self.names
 
+    def spread(self, truth: Floats) -> Floats:
+        """Return true values with a column for each score: several quantiles are of one target.
+
+        Parameters
+        ----------
+        truth : array of shape (n_rows,) or (n_rows, n_targets)
+
+        Returns
+        -------
+        array of shape (n_rows, n_targets)
+        """
+        table = truth[:, None] if truth.ndim == 1 else truth
+        alone = self.link == "sorted" and table.shape[1] == 1
+        return np.repeat(table, self.n_scores, axis=1) if alone else table
+
     def predict(self, scores: Floats) -> Floats:
         """Return the predicted targets.
 

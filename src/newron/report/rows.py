@@ -34,7 +34,7 @@ def read_truth(model: Model, y: ArrayLike | None, n: int) -> NDArray[Any] | None
         truth = np.asarray(y, np.float64)
     except (TypeError, ValueError):
         raise InputError("y: expected numbers, got values that are not numbers") from None
-    truth = truth[:, None] if truth.ndim == 1 else truth
+    truth = model.output.spread(truth)
     expected = n, model.output.n_scores
     if truth.shape != expected:
         raise InputError(f"y: expected values of shape {expected}, got {truth.shape}")
