@@ -176,8 +176,8 @@ void check_growth(const RankTable& table) {
   std::vector<double> ends;
   for (const int threads : {1, 3}) {
     GrowSettings settings;
-    settings.max_terms = 6;
-    settings.polish_every = 3;
+    settings.max_terms = 4;
+    settings.polish_every = 2;
     Grower grower(table, settings, threads);
     double last = grower.network().objective(settings.ridge);
     while (grower.grow()) {
@@ -210,7 +210,7 @@ Code make_squared_loss() {
 }
 
 void test_growing_lowers_the_objective_in_any_number_of_threads() {
-  const int rows = 9000, columns = 4, bins = 6;
+  const int rows = 8300, columns = 3, bins = 5;  // in three parts
   Random random(11);
   std::vector<Rank> ranks;
   for (int i = 0; i < rows * columns; ++i) ranks.push_back(static_cast<Rank>(random.below(bins)));
@@ -254,6 +254,8 @@ void test_growing_lowers_the_objective_in_any_number_of_threads() {
     table.weights = weights.data();
     table.total_weight = rows;
     check_growth(table);
+    // What follows is about bins and scores, for which these losses stand.
+    if (!(loss == Loss::binary || loss == Loss::categorical || loss == Loss::formula)) continue;
     // The first column as categories, the second with a gap.
     ordered[0] = 0;
     ordered[1] -= 1;

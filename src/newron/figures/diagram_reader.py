@@ -30,7 +30,8 @@ from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.shapes.curve import trace_function
-from newron.shapes.shape import Shape, Shapes, read_shapes
+from newron.shapes.shape import Shape, Shapes
+from newron.shapes.shape_reader import read_shapes
 
 __all__ = ["read_diagram"]
 

@@ -182,7 +182,7 @@ class Readable:
         Shapes or Effects
         """
         if by == "function":
-            from newron.shapes.shape import read_shapes
+            from newron.shapes.shape_reader import read_shapes
 
             return read_shapes(self._get_model())
         if by != "column":

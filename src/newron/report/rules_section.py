@@ -29,7 +29,7 @@ from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
 from newron.rules.text import HIGHEST, format_quantifier, name_groups, write_missing
 from newron.shapes.fuzzy import read_fuzzy_rules
-from newron.shapes.shape import read_shapes
+from newron.shapes.shape_reader import read_shapes
 
 __all__ = ["RuleWriter", "describe_decision", "name_rules", "write_rules"]
 

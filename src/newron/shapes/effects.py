@@ -21,7 +21,8 @@ from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
 from newron.shapes.curve import Curve, Source, SumCurve
 from newron.shapes.effect import Effect, Level, Scale
-from newron.shapes.shape import Shape, Shapes, read_shapes, read_sum
+from newron.shapes.shape import Shape, Shapes
+from newron.shapes.shape_reader import read_shapes, read_sum
 from newron.tables.frames import make_pandas
 
 if TYPE_CHECKING:

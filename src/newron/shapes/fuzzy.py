@@ -20,7 +20,8 @@ from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.shapes.sentence import describe_fuzzy, describe_shape, format_factor, list_neuron
-from newron.shapes.shape import Kind, Neuron, Shape, read_shapes
+from newron.shapes.shape import Kind, Neuron, Shape
+from newron.shapes.shape_reader import read_shapes
 
 __all__ = ["FuzzyNeuron", "FuzzyRule", "FuzzyRules", "read_fuzzy_rules"]
 
