@@ -581,25 +581,6 @@ class PyGrower {
                           to_free(best.conditions));
   }
 
-  // The weights and centres of the network cut off after each number of terms.
-  nb::list path(int sweeps, double ridge) {
-    std::vector<newron::CrispShape> shapes;
-    {
-      nb::gil_scoped_release released;
-      newron::CrispNetwork cut = grower_.network();
-      for (int n = static_cast<int>(cut.shape().terms.size()); n >= 0; --n) {
-        cut.keep_terms(n);
-        cut.refit(sweeps, ridge);
-        shapes.push_back(cut.shape());
-      }
-    }
-    nb::list out;
-    for (auto shape = shapes.rbegin(); shape != shapes.rend(); ++shape) {
-      out.append(nb::make_tuple(to_array(shape->weight), to_array(shape->centre)));
-    }
-    return out;
-  }
-
   newron::CrispNetwork& network() { return grower_.network(); }
 
  private:
@@ -801,7 +782,6 @@ NB_MODULE(_core, m) {
       .def("grow", &PyGrower::grow)
       .def("settle", &PyGrower::settle)
       .def("find_best", &PyGrower::find_best)
-      .def("path", &PyGrower::path, "sweeps"_a, "ridge"_a)
       .def(
           "objective",
           [](PyGrower& grower, double ridge) { return grower.network().objective(ridge); },
