@@ -51,7 +51,7 @@ def test_a_term_depends_on_its_columns_alone():
     pair = terms.terms[-1]
     rows = draw_rows(model)
     found = terms.trace(pair, rows[:, [0, 1]])
-    assert np.array_equal(found, terms.evaluate(rows)[:, 2], equal_nan=True)
+    assert np.array_equal(found, terms.evaluate(rows)[:, 2, 0], equal_nan=True)
 
 
 @pytest.mark.parametrize("aggregation", ["sum", "mean", "min", "max", "product"])
@@ -94,7 +94,7 @@ def test_centred_curves_have_mean_0_and_scores_stay():
     terms = split_terms(centred)
     added = terms.evaluate(rows)[:, 0, 0]
     assert added @ weight == 0.0
-    assert terms.trace(terms.terms[0], rows)[:, 0].tolist() == added.tolist()
+    assert terms.trace(terms.terms[0], rows).tolist() == added.tolist()
     assert terms.intercept.tolist() == [6.5]
     np.testing.assert_allclose(added + 6.5, model.score_rows(rows)[:, 0])
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from newron.explanations.objective import MAX_AIMS, make_objective
 from newron.model import Classes, Column, Model, Schema
 from newron.rules import extract, prove
 from newron.rules.circuit import read_circuit
@@ -27,6 +28,11 @@ def stairs() -> Model:
     return make_stairs(150)
 
 
+@pytest.fixture(scope="module")
+def thousand() -> Model:
+    return make_stairs(1200)
+
+
 def test_each_of_many_classes_has_one_rule(stairs):
     rules = extract(stairs)
     assert len(rules) == 149
@@ -47,6 +53,36 @@ def test_more_classes_than_are_compared_in_pairs_are_certified():
     assert rules.proof
     wrong = rules.to_text(notes=False).replace("then c7\n", "then c8\n")
     assert prove(wrong, model).predicted == ("c8", "c7")
+
+
+def test_rules_explanation_curves_and_query_of_1200_classes(thousand):
+    """Each takes seconds: what is kept for a class does not grow with the others."""
+    text = thousand.rules().to_text(notes=False)
+    assert text.count("\nIf ") == 1198
+    assert "If 1197.5 ≤ x < 1198.5, then c1198" in text
+    found = thousand.explain([[700.0, 0.0]])
+    assert found.prediction == "c700"
+    assert "x: 700 → 701 (c701)" in str(found)
+    effects = thousand.shapes(by="column")
+    assert len(effects) == 1200
+    assert max(len(effect.values) for effect in effects) < 600
+    assert len(thousand.export("sql").text) < 3_000_000
+
+
+def test_changes_compare_no_more_classes_than_they_lead_to(thousand):
+    scores = thousand.score_rows(np.array([[700.0, 0.0]]))
+    objective = make_objective(thousand, scores, None)
+    assert {demands.factors.shape for demands in objective.alternatives} == {(MAX_AIMS, 1200)}
+    assert thousand.explain([[700.0, 0.0]], target="c30").changes[0].prediction == "c30"
+
+
+def test_a_report_of_300_classes_is_written(tmp_path):
+    model = make_stairs(300)
+    X = np.stack([np.arange(300.0), np.zeros(300)], axis=1)
+    model.report(tmp_path / "r.html", X, model.predict(X))
+    page = (tmp_path / "r.html").read_text()
+    assert "c299" in page
+    assert len(page) < 6_000_000
 
 
 def test_a_query_of_many_classes_grows_with_them_and_not_with_their_square():

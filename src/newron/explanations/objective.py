@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,10 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Demands:
-    """Demands that all hold where the objective is reached: factors · scores ≥ bounds."""
+    """Demands that all hold where the objective is reached: factors · scores ≥ bounds.
+
+    Of very many classes only those of the highest scores are compared with the one that is sought.
+    """
 
     factors: Floats  # (demands, scores)
     bounds: Floats
@@ -83,6 +87,7 @@ def _aim_at_class(model: Model, output: Classes, scores: Floats, target: Any) ->
     chosen = [k for k in range(len(output.labels)) if k != now]
     if len(chosen) > MAX_AIMS and output.n_scores > 1:
         chosen = sorted(sorted(chosen, key=lambda k: -float(scores[k]))[:MAX_AIMS])
+    compared = sorted([now, *chosen])
     if target is not None:
         if target not in output.labels:
             known = ", ".join(map(repr, output.labels))
@@ -90,20 +95,22 @@ def _aim_at_class(model: Model, output: Classes, scores: Floats, target: Any) ->
         chosen = [output.labels.index(target)]
     one = len(chosen) == 1
     text = f"make it {format_class(output.labels[chosen[0]])}" if one else "change the class"
-    return SearchObjective(model, text, tuple(_win(output, k) for k in chosen), tuple(chosen))
+    alternatives = tuple(_win(output, k, [j for j in compared if j != k]) for k in chosen)
+    return SearchObjective(model, text, alternatives, tuple(chosen))
 
 
-def _win(output: Classes, k: int) -> Demands:
-    """Demand that a class has the highest score, or one between its limits."""
+def _win(output: Classes, k: int, others: Sequence[int]) -> Demands:
+    """Demand that a class has a higher score than others, or one between its limits."""
     if output.is_ordered:
         ends = [(1.0, limit) for limit in output.bands[max(k - 1, 0) : k]]
         ends += [(-1.0, -limit) for limit in output.bands[k : k + 1]]
         return Demands(np.array([[sign] for sign, _ in ends]), np.array([end for _, end in ends]))
     if output.n_scores == 1:
         return Demands(np.array([[1.0 if k else -1.0]]), np.zeros(1))
-    ahead = -np.eye(output.n_scores)
-    ahead[:, k] += 1.0
-    return Demands(np.delete(ahead, k, axis=0), np.zeros(output.n_scores - 1))
+    ahead = np.zeros((len(others), output.n_scores))
+    ahead[np.arange(len(others)), others] = -1.0
+    ahead[:, k] = 1.0
+    return Demands(ahead, np.zeros(len(others)))
 
 
 def _aim_at_number(model: Model, output: Targets, target: Any) -> SearchObjective:

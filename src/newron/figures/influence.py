@@ -25,7 +25,7 @@ __all__ = ["FULL", "estimate_influence", "measure_influence", "measure_together"
 
 FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
 _DIGITS = 9  # sums are added in another order here: a tie stays a tie
-_BLOCK = 65536  # rows that are evaluated at once
+_BLOCK = 4_000_000  # numbers of signals that are evaluated at once
 
 
 def trace_neurons(model: Model, rows: Floats) -> Floats:
@@ -116,7 +116,7 @@ def _compare(
     """Return how much the scores change with each of the held neurons in its place."""
     n_rows, n = len(before), len(held)
     found = np.zeros(n)
-    step = max(_BLOCK // max(n_rows, 1), 1)
+    step = max(_BLOCK // max(known.size, 1), 1)
     for first in range(0, n, step):
         some = range(first, min(first + step, n))
         stacked = np.tile(known, (len(some), 1))

@@ -317,6 +317,10 @@ class Layer:
 
 
 def _freeze(values: Any) -> Floats:
+    if isinstance(values, np.ndarray) and values.base is None and not values.flags.writeable:
+        frozen = values.dtype == np.float64 and values.ndim == 1
+        if frozen:  # of another layer
+            return values
     array = np.array(values, np.float64).reshape(-1) + 0.0
     array.flags.writeable = False
     return array

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -78,24 +78,27 @@ class Terms:
         means = np.zeros((len(terms), self.model.output.n_scores))
         return Terms(self.model, terms, self.intercept, means, _make_network(self.model, terms))
 
-    def trace(self, term: Term, values: Floats) -> Floats:
-        """Return what a term adds where its columns have some values.
+    def trace(self, term: Term, values: Floats, score: int = 0) -> Floats:
+        """Return what a term adds to a score where its columns have some values.
 
         Parameters
         ----------
         term : Term
         values : array of shape (n, columns of the term)
             Numbers, or those of categories; NaN is a missing value.
+        score : int, default=0
 
         Returns
         -------
-        array of shape (n, scores)
+        array of shape (n,)
         """
+        target = self.model.layers[-1].target
+        own = replace(term, edges=tuple(e for e in term.edges if target[e] == score))
         lows = [0.0 if c.n_categories else c.low for c in self.model.schema.columns]
         rows = np.tile(np.array(lows), (len(values), 1))
         rows[:, term.columns] = values
-        network = _make_network(self.model, (term,))
-        return np.asarray(network.score_rows(rows) - self.means[self.terms.index(term)] + 0.0)
+        found = _make_network(self.model, (own,)).score_rows(rows)[:, score]
+        return np.asarray(found - self.means[self.terms.index(term), score] + 0.0)
 
 
 def split_terms(model: Model) -> Terms:

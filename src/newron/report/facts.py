@@ -49,6 +49,7 @@ __all__ = ["Facts", "gather"]
 
 _MOST_PICKED, _MOST_CELLS = 300, 8000  # rows that a reader can choose, and their values
 _MOST_WEIGHED = 2000  # rows on which importance and fidelity are measured
+_MOST_WORK = 400_000_000  # rows by functions by functions held, where these are many
 _MOST_CRISP = 60  # functions of a crisp network whose rules are worth a look
 FEW_SEEN = 0.1  # the fraction of training rows that makes no great difference
 _ROW_NAME = "the values above"
@@ -227,7 +228,8 @@ def gather(
     scores = shown.score_rows(rows)
     axes = make_axes(shown.schema, find_boundaries(shown))
     picked = draw_rows(len(rows), min(_MOST_PICKED, max(_MOST_CELLS // rows.shape[1], 1)))
-    some = list_rows(shown, rows[draw_rows(len(rows), _MOST_WEIGHED)])
+    few = max(_MOST_WORK // max(shown.n_functions, 1) ** 2, 20)
+    some = list_rows(shown, rows[draw_rows(len(rows), min(_MOST_WEIGHED, few))])
     return Facts(
         model=shown,
         rewritten=shown != named,

@@ -10,6 +10,7 @@ classes the points of each condition start at 0 over the classes.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from newron.model.output import Classes
 from newron.rules.body import Points
 from newron.rules.building import build_model
 from newron.rules.circuit import Circuit, Term, read_circuit
-from newron.rules.points import Weights, is_sparse, make_points
+from newron.rules.points import is_sparse, make_points
 
 __all__ = ["normalise"]
 
@@ -136,7 +137,7 @@ def _start_at_zero(circuit: Circuit, points: Points) -> Points:
     return points
 
 
-def _shift(weights: Weights) -> Weights:
+def _shift(weights: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
     """Return weights from 0 upward, or downward where more of them then are 0; few stay."""
     if is_sparse(weights):
         return weights

@@ -14,12 +14,13 @@ from newron.rules.body import Points, find_denominator
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Algebra, Const, Count, Literal, Node
 
-__all__ = ["Weights", "find_step", "is_sparse", "lower_constants", "make_points"]
+__all__ = ["find_step", "is_sparse", "lower_constants", "make_points"]
 
 _MAX_ROUNDS = 8
 
-Weights = tuple[Fraction, ...]
+Weights = tuple[int, ...]  # multiples of one fraction: a thousand classes have millions of them
 Piece = tuple[int, Weights]
+Sums = tuple[list[tuple[Node, Weights]], Weights]  # what is added where, and to start with
 
 
 def make_points(circuit: Circuit) -> Points:
@@ -27,12 +28,29 @@ def make_points(circuit: Circuit) -> Points:
 
     Merging may make conditions equal that were not, so it goes on until nothing changes.
     """
-    points = Points(circuit.terms, circuit.constants)
+    sums, shared = _scale(circuit)
     for _ in range(_MAX_ROUNDS):
-        before, points = points, _Merger(circuit.axes, points.constants).merge(points.terms)
-        if points == before:
+        before, sums = sums, _Merger(circuit.axes, sums[1]).merge(sums[0])
+        if sums == before:
             break
-    return points
+    known: dict[int, Fraction] = {}
+
+    def divide(weights: Weights) -> tuple[Fraction, ...]:
+        for weight in set(weights) - known.keys():
+            known[weight] = Fraction(weight, shared)
+        return tuple(known[weight] for weight in weights)
+
+    terms, constants = sums
+    return Points(tuple(Term(node, divide(w)) for node, w in terms), divide(constants))
+
+
+def _scale(circuit: Circuit) -> tuple[Sums, int]:
+    """Return all weights as whole numbers, and what to divide them by."""
+    rows = [circuit.constants, *(term.weights for term in circuit.terms)]
+    shared = find_denominator(weight for row in rows for weight in row)
+    constants, *scaled = (tuple(w.numerator * (shared // w.denominator) for w in r) for r in rows)
+    nodes = [term.node for term in circuit.terms]
+    return (list(zip(nodes, scaled, strict=True)), constants), shared
 
 
 class _Merger:
@@ -41,23 +59,23 @@ class _Merger:
     def __init__(self, axes: Sequence[Axis], constants: Weights) -> None:
         self.axes, self.algebra = axes, Algebra(tuple(axes))
         self.constants = constants
-        self.columns: dict[int, list[list[Fraction]]] = {}
-        self.groups: dict[tuple[Node, ...], list[list[Fraction]]] = {}
+        self.columns: dict[int, list[list[int]]] = {}
+        self.groups: dict[tuple[Node, ...], list[list[int]]] = {}
 
-    def merge(self, terms: Sequence[Term]) -> Points:
-        for term in terms:
-            self.add(term.node, term.weights)
+    def merge(self, terms: Sequence[tuple[Node, Weights]]) -> Sums:
+        for node, weights in terms:
+            self.add(node, weights)
         compound: dict[Node, Weights] = {}
         for children, levels in self.groups.items():
             for node, weights in self._split_group(children, list(map(tuple, levels))):
                 compound[node] = _add(compound[node], weights) if node in compound else weights
-        merged: list[Term] = []
+        merged: list[tuple[Node, Weights]] = []
         for column, levels in sorted(self.columns.items()):
             base, found = _list_terms(self.axes[column], column, list(map(tuple, levels)))
             self.constants = _add(self.constants, base)
             merged += found
-        merged += [Term(node, weights) for node, weights in compound.items()]
-        return Points(tuple(term for term in merged if any(term.weights)), self.constants)
+        merged += compound.items()
+        return [(node, weights) for node, weights in merged if any(weights)], self.constants
 
     def add(self, node: Node, weights: Weights) -> None:
         """Add what a condition weighs."""
@@ -114,7 +132,7 @@ class _Merger:
                     self.add(node, weights)
 
 
-def lower_constants(terms: Sequence[Term], constants: Weights) -> Weights:
+def lower_constants(terms: Sequence[Term], constants: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
     """Return the limits of ordered classes on the grid of the sums: 3.5 whole points are 4.
 
     Other constants stay as they are.
@@ -146,11 +164,11 @@ def _share_group(
     return first.children, [held[number] for number in within]
 
 
-def _make_levels(n: int, n_sums: int) -> list[list[Fraction]]:
-    return [[Fraction(0)] * n_sums for _ in range(n)]
+def _make_levels(n: int, n_sums: int) -> list[list[int]]:
+    return [[0] * n_sums for _ in range(n)]
 
 
-def _add_where(levels: list[list[Fraction]], held: Sequence[bool], weights: Weights) -> None:
+def _add_where(levels: list[list[int]], held: Sequence[bool], weights: Weights) -> None:
     some = [(j, weight) for j, weight in enumerate(weights) if weight]  # of many classes, few
     for level, inside in zip(levels, held, strict=True):
         for j, weight in some if inside else ():
@@ -170,7 +188,9 @@ def _times(a: Weights, k: int) -> Weights:
 # ---- one column ----
 
 
-def _list_terms(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weights, list[Term]]:
+def _list_terms(
+    axis: Axis, column: int, cells: Sequence[Weights]
+) -> tuple[Weights, list[tuple[Node, Weights]]]:
     """Describe what a column adds in each of its cells by few conditions.
 
     Where there is one sum, points start at 0: the least is part of the constant.
@@ -188,7 +208,7 @@ def _list_terms(axis: Axis, column: int, cells: Sequence[Weights]) -> tuple[Weig
         if axis.missing:
             pieces = _place_missing(pieces, _add(cells[-1], _times(base, -1)), axis)
     base, pieces = _turn_positive(base, pieces, axis.full)
-    return base, [Term(Literal(column, mask), weights) for mask, weights in pieces]
+    return base, [(Literal(column, mask), weights) for mask, weights in pieces]
 
 
 def _split_curve(levels: Sequence[Weights]) -> tuple[Weights, list[Piece]]:
@@ -208,8 +228,8 @@ def _turn_positive(
     """
     turned: list[Piece] = []
     for mask, weights in pieces:
-        up = tuple(max(weight, Fraction(0)) for weight in weights)
-        down = tuple(max(-weight, Fraction(0)) for weight in weights)
+        up = tuple(max(weight, 0) for weight in weights)
+        down = tuple(max(-weight, 0) for weight in weights)
         if any(up) and any(down) and not is_sparse(weights):
             up, down = weights, _times(weights, 0)
         turned += [(own, w) for own, w in ((mask, up), (mask ^ full, down)) if any(w)]
@@ -217,29 +237,29 @@ def _turn_positive(
     return base, turned
 
 
-def is_sparse(weights: Weights) -> bool:
+def is_sparse(weights: Sequence[int | Fraction]) -> bool:
     """Return whether at most half of the sums read a condition."""
     return 2 * sum(map(bool, weights)) <= len(weights)
 
 
-def _split_levels(levels: Sequence[Fraction], missing: bool) -> list[tuple[int, Fraction]]:
+def _split_levels(levels: Sequence[int], missing: bool) -> list[tuple[int, int]]:
     """One condition for each level above the least."""
     del missing  # has a level like any category
     least = min(levels)
-    masks: dict[Fraction, int] = {}
+    masks: dict[int, int] = {}
     for c, level in enumerate(levels):
         masks[level] = masks.get(level, 0) | 1 << c
     return [(mask, level - least) for level, mask in masks.items() if level > least]
 
 
-def _split_layers(levels: Sequence[Fraction], missing: bool = False) -> list[tuple[int, Fraction]]:
+def _split_layers(levels: Sequence[int], missing: bool = False) -> list[tuple[int, int]]:
     """One condition for each stretch of numbers over a level: half-lines, windows, outside one.
 
     Each adds what the level is above the one before. Missing values, the last of the levels where
     there are any, belong to the first stretch.
     """
     n = len(levels) - missing
-    out: list[tuple[int, Fraction]] = []
+    out: list[tuple[int, int]] = []
     for below, level in pairwise(sorted(set(levels))):
         over = [value >= level for value in levels]
         runs = find_runs(over[:n])

@@ -193,6 +193,6 @@ def read_risk_card(card: ScoreCard) -> RiskCard:
                 f"a card of risk has one curve for each total: expected {output.time} by itself, "
                 f"got {term.name} together; fit with hidden_layer_sizes=()"
             )
-        baseline += split.trace(term, np.array(output.ends)[:, None])[:, 0]
+        baseline += split.trace(term, np.array(output.ends)[:, None])
     rows = tuple(row for row in card.rows if row.column != output.time)
     return RiskCard(card, rows, baseline)
