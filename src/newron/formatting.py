@@ -22,6 +22,7 @@ from functools import lru_cache
 __all__ = [
     "MINUS",
     "clean",
+    "escape_unprintable",
     "format_amount",
     "format_class",
     "format_count",
@@ -72,6 +73,10 @@ _RESERVED = re.compile(
 _FREE_IN_NAMES = re.compile(r"\b(class|true|false|counts|least|most)\b", re.IGNORECASE)
 _NAMES_OF_GROUPS = re.compile(r"[A-Z]{1,2}")
 _LINE_BREAKS = "\t\n\r\u2028\u2029\x0b\x0c\x85"
+_KEPT = "\n\u200c\u200d"  # the joiners: Persian words and some emoji need them
+# What turns the direction of the text after it, and all that has to do with it (Bidi_Control).
+_TURNING = re.compile("[\u202a-\u202e\u2066\u2067]")
+_DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 # ---- exact numbers ----
@@ -430,13 +435,15 @@ def quote(name: str, *, value: bool = False) -> str:
         plain = False  # "c = b)" could be the end of a bracket
     if plain and (value or not _NAMES_OF_GROUPS.fullmatch(name)):
         return name
-    return json.dumps(name, ensure_ascii=False)
+    return escape_unprintable(json.dumps(name, ensure_ascii=False))
 
 
 def quote_unit(unit: str) -> str:
     """Return a unit so that the grammar of rules can read it again."""
-    simple = re.fullmatch(r'[^\s"—;,\[\]{}()]+', unit) and not _RESERVED.search(unit)
-    return unit if simple else json.dumps(unit, ensure_ascii=False)
+    plain = re.fullmatch(r'[^\s"—;,\[\]{}()]+', unit) and not _RESERVED.search(unit)
+    if plain and unit.isprintable():
+        return unit
+    return escape_unprintable(json.dumps(unit, ensure_ascii=False))
 
 
 def format_label(label: Label) -> str:
@@ -482,23 +489,53 @@ def format_unit(unit: str | None) -> str:
     >>> format_unit("mm"), format_unit(None)
     (' mm', '')
     """
-    return f" {unit}" if unit else ""
+    return f" {clean(unit, directions=False)}" if unit else ""
 
 
 # ---- characters ----
 
 
-def clean(text: object) -> str:
-    r"""Return a text as one line without control characters: names may hold anything.
+def escape_unprintable(text: str) -> str:
+    r"""Return JSON, or a string of it, with an escape for all that does not print.
 
-    What is left steers no terminal, and XML can hold it.
+    Such characters steer terminals, end lines, or turn the direction of the text around them;
+    line ends themselves and joiners stay.
 
     Examples
     --------
-    >>> clean("a\x1b[2Jb\nc")
-    'a�[2Jb c'
+    >>> print(escape_unprintable('"a\u2028b\x9b"'))
+    "a\u2028b\u009b"
     """
-    return "".join(map(_clean_character, str(text)))
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in _KEPT else json.dumps(c)[1:-1] for c in text)
+
+
+def clean(text: object, *, directions: bool = True) -> str:
+    r"""Return a text as one line without control characters: names may hold anything.
+
+    What is left steers no terminal, XML can hold it, and it does not turn the text after it.
+
+    Parameters
+    ----------
+    text : object
+    directions : bool, default=True
+        Whether marks of direction are kept, and what isolates names that have one of their own.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> clean("a\x1b[2Jb\nc"), clean("a\u202eb", directions=False)
+    ('a�[2Jb c', 'a�b')
+    """
+    line = str(text)
+    if line.isprintable():
+        return line
+    line = (_TURNING if directions else _DIRECTIONS).sub("\ufffd", line)
+    return "".join(map(_clean_character, line))
 
 
 def _clean_character(character: str) -> str:

@@ -111,11 +111,12 @@ def test_what_readers_may_take_differently_is_not_simple(block):
     assert not is_simple(block, ",")
 
 
-def test_a_line_without_end_is_an_error_and_not_kept_in_memory(tmp_path, monkeypatch):
+@pytest.mark.parametrize("head", [b"size,colour,note\n1,red,", b'{"size": 1}\n{"size": "'])
+def test_a_line_without_end_is_an_error_and_not_kept_in_memory(tmp_path, monkeypatch, head):
     monkeypatch.setattr(blocks, "BLOCK", 1 << 12)
     monkeypatch.setattr(blocks, "MAX_LINE", 1 << 14)
     path = tmp_path / "t.csv.gz"
-    path.write_bytes(gzip.compress(b"size,colour,note\n1,red," + b"x" * 100_000))
+    path.write_bytes(gzip.compress(head + b"x" * 100_000))
     assert "expected lines of at most" in read_all(path)
 
 

@@ -447,7 +447,8 @@ class _Reader:
 
     def unit(self, column: Column) -> None:
         if column.unit and column.labels is None:
-            self.skip(json.dumps(column.unit, ensure_ascii=False)) or self.skip(column.unit)
+            quoted = json.dumps(column.unit, ensure_ascii=False)
+            any(self.skip(text) for text in (_escape(quoted), quoted, column.unit))
 
 
 def _count(low: int, high: int, parts: Sequence[Condition]) -> Condition:
@@ -461,12 +462,20 @@ def _spell(labels: Sequence[Any], *, names: bool = False) -> list[tuple[str, int
     out: list[tuple[str, int]] = []
     for k, label in enumerate(labels):
         if isinstance(label, str):
-            out.append((json.dumps(label, ensure_ascii=False), k))
+            quoted = json.dumps(label, ensure_ascii=False)
+            out += [(text, k) for text in dict.fromkeys((quoted, _escape(quoted)))]
             if _is_plain(label, names=names):
                 out.append((label, k))
         else:
             out += [(text, k) for text in _spell_number(label)]
     return out
+
+
+def _escape(quoted: str) -> str:
+    """Return a quoted text with an escape for what does not print, but for joiners."""
+    return "".join(
+        c if c.isprintable() or c in "\u200c\u200d" else json.dumps(c)[1:-1] for c in quoted
+    )
 
 
 def _spell_number(label: Any) -> set[str]:

@@ -80,7 +80,7 @@ def _join(text: str) -> str:
 
 def _print_line(text: str) -> None:
     """Print the one line that an error has."""
-    sys.stderr.write(encode_text(sys.stderr, f"newron: {clean(text)}\n"))
+    sys.stderr.write(encode_text(sys.stderr, f"newron: {clean(text, directions=False)}\n"))
 
 
 app = typer.Typer(

@@ -17,6 +17,7 @@ __all__ = [
     "Jobs",
     "Missing",
     "ModelFile",
+    "NoFormulas",
     "NoHeader",
     "Positive",
     "Seed",
@@ -66,6 +67,13 @@ Missing = Annotated[
 ]
 NoHeader = Annotated[
     bool, flag("--no-header", "The first row is no names of columns: call them x1, x2, ...")
+]
+NoFormulas = Annotated[
+    bool,
+    flag(
+        "--no-formulas",
+        "Write a ' before texts in CSV that a spreadsheet would run as formulas.",
+    ),
 ]
 Units = Annotated[
     list[str] | None,

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from newron.command.options import DataFile, Force, Missing, ModelFile, NoHeader, flag, option
+from newron.command.options import (
+    DataFile,
+    Force,
+    Missing,
+    ModelFile,
+    NoFormulas,
+    NoHeader,
+    flag,
+    option,
+)
 from newron.command.terminal import Console
 
 EXAMPLES = (
@@ -68,6 +77,7 @@ def run(
     ] = None,
     missing: Missing = None,
     no_header: NoHeader = False,
+    no_formulas: NoFormulas = False,
     force: Force = False,
 ) -> None:
     """Predict for every row of a table.
@@ -92,4 +102,5 @@ def run(
         missing=missing or (),
         force=force,
         header=not no_header,
+        formulas=not no_formulas,
     )

@@ -21,9 +21,9 @@ from newron.command.curves import is_survival, list_curves, name_curves
 from newron.command.files import check_apart, open_whole
 from newron.command.intervals import list_intervals, name_intervals
 from newron.command.progress import Stage, show_stage
-from newron.command.terminal import Console
+from newron.command.terminal import Console, clean_lines, is_shown
 from newron.errors import InputError
-from newron.formatting import format_count, format_seconds
+from newron.formatting import escape_unprintable, format_count, format_seconds
 from newron.model import Classes, Labels, Model, Targets
 from newron.model.model import add_offset
 from newron.model.survival import drop_time
@@ -33,10 +33,18 @@ from newron.tables.field import make_label
 from newron.tables.files import open_table
 from newron.tables.source import Batch, Source
 
-__all__ = ["check_two_classes", "find_label", "predict_file", "read_row", "read_rows"]
+__all__ = [
+    "check_two_classes",
+    "find_label",
+    "guard_formula",
+    "predict_file",
+    "read_row",
+    "read_rows",
+]
 
 PREDICTION = "prediction"
 MAX_ROWS = 50_000  # of a table that is shown, not predicted
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one begins so
 _REPEATED = 0.1  # different values among all, up to which they are written once
 
 
@@ -121,6 +129,7 @@ def predict_file(
     missing: Iterable[str],
     force: bool,
     header: bool = True,
+    formulas: bool = True,
 ) -> None:
     """Predict for every row of a file, in batches, and write that in the same order."""
     check_apart(data, output)
@@ -147,7 +156,8 @@ def predict_file(
     model.predict(EncodedTable(model.fields, np.empty((0, len(model.fields)))))
     begin, n_rows = time.perf_counter(), 0
     with _open_output(output, force=force) as text, _show(console, output) as stage:
-        write = _make_writer(text, names, lines=console.as_json or _names_lines(output))
+        lines = console.as_json or _names_lines(output)
+        write = _make_writer(text, names, lines=lines, formulas=formulas)
         for batch in source.read(encoder, keep):
             table = batch.encode(encoder)
             if survival:
@@ -236,10 +246,10 @@ def _list_cells(batch: Batch, name: str) -> Sequence[Any]:
 
 
 @contextmanager
-def _open_output(path: Path | None, *, force: bool) -> Iterator[TextIO]:
+def _open_output(path: Path | None, *, force: bool) -> Iterator[TextIO | _Shown]:
     if path is None:
         with _wrap(sys.stdout.buffer) as text:
-            yield text
+            yield _Shown(text) if is_shown() else text
         return
     with open_whole(path, force=force) as file:
         packs = path.suffix == ".gz"
@@ -248,6 +258,26 @@ def _open_output(path: Path | None, *, force: bool) -> Iterator[TextIO]:
         )
         with packed as binary, _wrap(binary) as text:
             yield text
+
+
+class _Lines:
+    r"""Ends lines by \n where ``csv`` ends them by \r\n: so it puts cells with \r in quotes."""
+
+    def __init__(self, text: TextIO | _Shown) -> None:
+        self._text = text
+
+    def write(self, line: str) -> None:
+        self._text.write(f"{line[:-2]}\n")
+
+
+class _Shown:
+    """Writes to a terminal, which no label may steer."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+
+    def write(self, text: str) -> None:
+        self._text.write(clean_lines(text))
 
 
 @contextmanager
@@ -274,27 +304,39 @@ def _names_lines(output: Path | None) -> bool:
     return output is not None and output.name.removesuffix(".gz").endswith(".jsonl")
 
 
+def guard_formula(cell: Any) -> Any:
+    """Put a quote before a text that a spreadsheet would take for a formula; numbers stay."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
 def _write_cell(cell: Any) -> Any:
     """Write a number as ``csv`` does."""
     return repr(cell) if isinstance(cell, float) else cell
 
 
 def _make_writer(
-    text: TextIO, names: Sequence[str], *, lines: bool
+    text: TextIO | _Shown, names: Sequence[str], *, lines: bool, formulas: bool
 ) -> Callable[[Sequence[Sequence[Any]]], None]:
     """Return what writes rows, given by columns, as JSON lines or as CSV with a header."""
 
     def write_lines(columns: Sequence[Sequence[Any]]) -> None:
         for row in zip(*columns, strict=True):
             record = dict(zip(names, row, strict=True))
-            text.write(json.dumps(record, ensure_ascii=False) + "\n")
+            text.write(escape_unprintable(json.dumps(record, ensure_ascii=False)) + "\n")
 
     def write_csv(columns: Sequence[Sequence[Any]]) -> None:
         cells = (one.map(_write_cell) if isinstance(one, CodedCells) else one for one in columns)
-        writer.writerows(zip(*cells, strict=True))
+        rows = zip(*cells, strict=True)
+        writer.writerows(rows if formulas else (map(guard_formula, row) for row in rows))
 
     if lines:
         return write_lines
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
+    writer = csv.writer(_Lines(text), lineterminator="\r\n")
+    writer.writerow(names if formulas else map(guard_formula, names))
     return write_csv

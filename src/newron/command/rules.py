@@ -12,6 +12,7 @@ from newron.command.files import open_whole
 from newron.command.options import Force, ModelFile, option
 from newron.command.terminal import Console
 from newron.errors import InputError
+from newron.formatting import escape_unprintable
 
 if TYPE_CHECKING:
     from newron.model import Model
@@ -114,4 +115,7 @@ def _write_curves(model: Model, kind: str) -> str:
         rules = model.shapes()  # linear and the like are no conditions
     if kind == "text":
         return f"{rules}\n"
-    return json.dumps(rules.to_dict(), ensure_ascii=False, indent=1, default=str) + "\n"
+    return (
+        escape_unprintable(json.dumps(rules.to_dict(), ensure_ascii=False, indent=1, default=str))
+        + "\n"
+    )

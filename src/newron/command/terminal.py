@@ -12,7 +12,7 @@ import sys
 import textwrap
 from typing import IO, TYPE_CHECKING, Any
 
-from newron.formatting import clean, to_ascii
+from newron.formatting import clean, escape_unprintable, to_ascii
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -24,8 +24,10 @@ __all__ = [
     "Part",
     "blue",
     "bold",
+    "clean_lines",
     "dim",
     "encode_text",
+    "is_shown",
     "make_text",
 ]
 
@@ -143,11 +145,11 @@ class Console:
         text = json.dumps(
             value, ensure_ascii=not self.unicode, indent=1, default=str, allow_nan=False
         )
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(escape_unprintable(text) + "\n")
 
     def write(self, text: str) -> None:
         """Print a text as it is, for other programs to read."""
-        sys.stdout.write(encode_text(sys.stdout, text))
+        sys.stdout.write(encode_text(sys.stdout, clean_lines(text) if is_shown() else text))
 
     # ---- besides ----
 
@@ -159,6 +161,16 @@ class Console:
     def warn(self, text: str) -> None:
         """Print a warning to standard error, also where it shall be quiet."""
         _print(self._err, [_SIGNS["note"], f"  {text}"])
+
+
+def is_shown() -> bool:
+    """Return whether standard output is a terminal, and no other program reads it."""
+    return sys.stdout.isatty()
+
+
+def clean_lines(text: str) -> str:
+    """Return lines that steer no terminal, whatever names they hold."""
+    return "\n".join(clean(line, directions=False) for line in text.split("\n"))
 
 
 def _open_console(file: IO[str]) -> RichConsole:
@@ -185,7 +197,7 @@ def make_text(console: RichConsole, *parts: Part) -> Text:
     text = Text()
     for part in parts:
         plain, style = (part, "") if isinstance(part, str) else part
-        text.append(encode_text(console.file, clean(plain)), style)
+        text.append(encode_text(console.file, clean(plain, directions=False)), style)
     text.rstrip()
     return text
 

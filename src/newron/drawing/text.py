@@ -139,7 +139,7 @@ def isolate(label: object) -> str:
     >>> isolate("גיל") == "\u2068גיל\u2069"
     True
     """
-    name = clean(label)
+    name = clean(label, directions=False)
     turns = any(unicodedata.bidirectional(c) in _TURNING for c in name)
     return f"{_FSI}{name}{_PDI}" if turns else name
 

@@ -18,7 +18,7 @@ from newron.drawing.printed import Listing
 from newron.errors import InputError
 from newron.explanations.conditions import name_functions
 from newron.explanations.row import open_layers
-from newron.formatting import format_count, format_percent, format_rounded, to_ascii
+from newron.formatting import clean, format_count, format_percent, format_rounded, to_ascii
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
@@ -197,7 +197,7 @@ class Importance(Listing[Influence]):
         cell = self._format_value(influence.value)
         if influence.std is not None:
             cell = f"{cell} ± {self._format_value(influence.std)}"
-        name = influence.name
+        name = clean(influence.name, directions=False)
         if influence.layer is not None:
             name = f"{influence.layer}.{influence.neuron}  {name}"
         return name if unicode else to_ascii(name), cell, "━" * max(length, 0)

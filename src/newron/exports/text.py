@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from newron.formatting import format_label
+from newron.formatting import escape_unprintable, format_label
 from newron.model.schema import Label
 
 __all__ = [
@@ -90,12 +90,8 @@ def quote_json(text: str) -> str:
     >>> print(quote_json("größe\n*/</script>"))
     "größe\n*\u002f\u003c\u002fscript>"
     """
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(c if c.isprintable() and c not in "</" else _escape(c) for c in quoted)
-
-
-def _escape(c: str) -> str:
-    return f"\\u{ord(c):04x}" if ord(c) < 0x10000 else json.dumps(c)[1:-1]
+    quoted = escape_unprintable(json.dumps(text, ensure_ascii=False))
+    return quoted.replace("<", "\\u003c").replace("/", "\\u002f")
 
 
 def quote_note(text: str) -> str:
@@ -120,8 +116,8 @@ def quote_line(text: str) -> str:
     >>> print(quote_line("If größe ≥ 3, then */ \\"))
     If größe ≥ 3, then *\u002f \u005c
     """
-    shown = "".join(c if c.isprintable() else _escape(c) for c in text).replace("*/", "*\\u002f")
-    return shown[:-1] + _escape("\\") if shown.endswith("\\") else shown
+    shown = escape_unprintable(text).replace("\n", "\\n").replace("*/", "*\\u002f")
+    return f"{shown[:-1]}\\u005c" if shown.endswith("\\") else shown
 
 
 def quote_c(text: str) -> str:

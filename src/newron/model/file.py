@@ -18,6 +18,7 @@ import numpy as np
 from newron._files import write_whole
 from newron._version import __version__
 from newron.errors import DefinitionError, ModelError, ModelFileError
+from newron.formatting import escape_unprintable
 from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
 from newron.model.arithmetic import Floats
 from newron.model.conformal import read_conformal
@@ -215,13 +216,13 @@ def save(model: Model, path: str | PathLike[str]) -> None:
     document = {"format": FORMAT, "version": VERSION, "made by": f"newron {__version__}"}
     text = _pretty({**document, **to_dict(model)}, "") + "\n"
     try:
-        content = text.encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ModelFileError(
             f"{path}: expected names and labels that are Unicode text, got "
             f"{error.object[error.start]!r} without its other half; rename the column or label"
         ) from None
-    write_whole(content, path)
+    write_whole(escape_unprintable(text).encode("utf-8"), path)
 
 
 # ---- reading ----

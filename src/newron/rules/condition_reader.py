@@ -225,7 +225,7 @@ class ConditionReader(Scanner):
     def _skip_unit(self, column: int) -> None:
         unit = self.schema.columns[column].unit
         if unit:
-            self._skip(quote_unit(unit))
+            any(map(self._skip, sorted(_spell(quote_unit(unit), unit))))
 
 
 def _spell(printed: str, label: Label) -> set[str]:

@@ -16,12 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError, NewronWarning
 from newron.formatting import (
+    clean,
+    escape_unprintable,
     format_count,
     format_fraction,
     format_label,
     format_number,
     format_percent,
     format_unit,
+    quote,
 )
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -518,7 +521,7 @@ class RuleSet:
             "proof": self.proof.to_dict(),
             "model": self._model.fingerprint,
         }
-        return json.dumps(content, ensure_ascii=False, indent=1, default=str)
+        return escape_unprintable(json.dumps(content, ensure_ascii=False, indent=1, default=str))
 
 
 def _describe_domain(axis: Axis) -> str:
@@ -531,7 +534,8 @@ def _describe_domain(axis: Axis) -> str:
         observed = f"{format_number(column.low)} to {format_number(column.high)}{unit}"
         described = f"any number (observed: {observed})"
     missing = ", or missing" if column.gaps else ", never missing" if column.required else ""
-    return f"{column.name}: {described}{missing}"
+    name = column.name if column.name.isprintable() else quote(column.name)
+    return clean(f"{name}: {described}{missing}", directions=False)
 
 
 def _escape(cells: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from newron.drawing.printed import Printed
 from newron.errors import ModelError
-from newron.formatting import format_fraction, format_percent
+from newron.formatting import clean, format_fraction, format_percent
 from newron.model.model import Model
 from newron.model.output import Classes, refuse_labels
 from newron.rules.axis import Axis
@@ -267,7 +267,7 @@ class ScoreCard(Printed):
             probabilities = self.get_probabilities(total)
             described = [f"{100 * probabilities[k]:.0f}" for k in shown]
             columns.append([format_fraction(total), *described])
-        heads = ["points", *(f"{output.labels[k]} %" for k in shown)]
+        heads = ["points", *(f"{clean(output.labels[k], directions=False)} %" for k in shown)]
         lines = [head.ljust(max(map(len, heads))) for head in heads]
         for cells in columns:
             width = max(map(len, cells))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from newron.formatting import format_rounded
+from newron.formatting import clean, format_rounded
 from newron.model.arithmetic import Floats
 from newron.model.output import Label
 from newron.model.schema import Column
@@ -185,7 +185,7 @@ class Effect:
         }
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.description}"
+        return clean(f"{self.name}: {self.description}", directions=False)
 
 
 def _list_levels(levels: tuple[Level, ...]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from newron.drawing.printed import Listing
-from newron.formatting import format_rounded
+from newron.formatting import clean, format_rounded
 from newron.model.aggregation import combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.condition import Condition
@@ -128,7 +128,7 @@ class Effects(Listing[Effect]):
         if intercept:
             word = "plus" if intercept > 0.0 else "less"
             lines.append(f"{word} {format_rounded(abs(intercept), 4)}")
-        return f"{name} adds up:", lines
+        return clean(f"{name} adds up:", directions=False), lines
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each position of each curve and surface, as a data frame of pandas.
@@ -242,14 +242,14 @@ class _EffectReader:
         return {"columns": names, "output": list_scores(self.model.output)[k]}
 
     def _trace(self, term: Term, k: int, values: Floats) -> Floats:
-        return self.terms.trace(term, values.reshape(len(values), -1))[:, k]
+        return self.terms.trace(term, values.reshape(len(values), -1), k)
 
     # ---- one column ----
 
     def _read_column(self, term: Term, k: int, edges: Sequence[int]) -> Effect:
         i = term.columns[0]
         column, axis = self.model.schema.columns[i], self.axes[i]
-        curve = self._make_curve(term, k, i)
+        curve = self._make_curve(term, k, edges)
         x = curve.x if curve.missing is None else np.append(curve.x, np.nan)
         y = curve.y if curve.missing is None else np.append(curve.y, curve.missing)
         common: dict[str, Any] = {
@@ -267,14 +267,15 @@ class _EffectReader:
         shape = self._read_shape(curve, k, edges)
         return Effect(kind="curve", shape=shape, **common)
 
-    def _make_curve(self, term: Term, k: int, i: int) -> SumCurve:
+    def _make_curve(self, term: Term, k: int, edges: Sequence[int]) -> SumCurve:
+        """Return the curve of score k, with a position at every turn of a function in it."""
+        i = term.columns[0]
         column = self.model.schema.columns[i]
         source = Source(column.name, column.low, column.high, column)
-        members = [
-            Curve(self.model.schema, layer, int(e), source)
-            for layer in self.model.layers
-            for e in np.flatnonzero(layer.source == i)
-        ]
+        *hidden, last = self.model.layers
+        read = [(layer, int(e)) for layer in hidden for e in np.flatnonzero(layer.source == i)]
+        read += [(last, e) for e in edges if last.source[e] == i]
+        members = [Curve(self.model.schema, layer, e, source) for layer, e in read]
         return SumCurve(source, members, lambda x: self._trace(term, k, x))
 
     def _read_shape(self, curve: SumCurve, k: int, edges: Sequence[int]) -> Shape:

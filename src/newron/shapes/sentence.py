@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from newron.formatting import (
+    clean,
     format_rounded,
     format_signed,
     format_to_exponent,
@@ -85,7 +86,8 @@ def list_neuron(
     if neuron.centre:
         word = "less" if neuron.centre > 0.0 else "plus"
         lines.append(f"{word} {format_rounded(abs(neuron.centre), 4)}")
-    return f"{neuron.name} {describe_aggregation(neuron.aggregation, verbs)}{after}:", lines
+    heading = f"{neuron.name} {describe_aggregation(neuron.aggregation, verbs)}{after}:"
+    return clean(heading, directions=False), [clean(line, directions=False) for line in lines]
 
 
 # ---- numbers ----

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from newron.drawing.printed import Listing
-from newron.formatting import format_rounded
+from newron.formatting import clean, format_rounded
 from newron.model.aggregation import (
     AnyActivation,
     AnyAggregation,
@@ -162,7 +162,8 @@ class Shape:
         return describe_shape(self)
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.description}{_format_times(self.weight)}"
+        times = _format_times(self.weight)
+        return clean(f"{self.source}: {self.description}{times}", directions=False)
 
 
 @dataclass(frozen=True)

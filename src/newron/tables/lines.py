@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from newron.errors import InputError
-from newron.tables.decoding import guess_encoding, open_text
+from newron.tables.blocks import open_blocks
+from newron.tables.decoding import decode_utf8, guess_encoding
 from newron.tables.encoding import Encoder, describe_row
 from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
 
@@ -52,8 +54,10 @@ class LinesSource(Source):
             first += len(rows)
 
     def _read_objects(self) -> Iterator[tuple[list[dict[str, Any]], BinaryIO]]:
-        with open_text(self.path, self._encoding) as (text, raw):
-            lines = (line for line in enumerate(text, 1) if not line[1].isspace())
+        with open_blocks(self.path, self._encoding) as (blocks, raw):
+            parts = (io.StringIO(decode_utf8(block), newline="") for block in blocks)
+            numbered = enumerate(chain.from_iterable(parts), 1)
+            lines = (line for line in numbered if not line[1].isspace())
             while rows := [self._parse(*line) for line in islice(lines, BATCH_ROWS)]:
                 yield rows, raw
 
