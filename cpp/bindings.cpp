@@ -772,6 +772,7 @@ NB_MODULE(_core, m) {
       .def_rw("ridge", &newron::GrowSettings::ridge)
       .def_rw("least_weight", &newron::GrowSettings::least_weight)
       .def_rw("polish_every", &newron::GrowSettings::polish_every)
+      .def_rw("exchange_every", &newron::GrowSettings::exchange_every)
       .def_rw("sweeps", &newron::GrowSettings::sweeps)
       .def_rw("windows", &newron::GrowSettings::windows)
       .def_rw("counts", &newron::GrowSettings::counts);

@@ -519,4 +519,28 @@ void CrispNetwork::keep_terms(int n) {
   recount();
 }
 
+void CrispNetwork::drop_term(int term) {
+  const int source = shape_.terms[at(term)].source, k = table_.n_outputs;
+  shape_.terms.erase(shape_.terms.begin() + term);
+  shape_.only.erase(shape_.only.begin() + term);
+  shape_.weight.erase(shape_.weight.begin() + term * k, shape_.weight.begin() + (term + 1) * k);
+  if (source >= table_.n_columns) {
+    const int neuron = source - table_.n_columns;
+    const int begin = shape_.begin[at(neuron)], end = shape_.begin[at(neuron + 1)];
+    shape_.conditions.erase(shape_.conditions.begin() + begin, shape_.conditions.begin() + end);
+    shape_.begin.erase(shape_.begin.begin() + neuron);
+    for (int j = neuron; j < static_cast<int>(shape_.begin.size()); ++j) {
+      shape_.begin[at(j)] -= end - begin;
+    }
+    for (Condition& other : shape_.terms) other.source -= other.source > source;
+  }
+  index_readers();
+  recount();
+}
+
+int CrispNetwork::count_conditions(int term) const {
+  const int neuron = shape_.terms[at(term)].source - table_.n_columns;
+  return neuron < 0 ? 1 : shape_.begin[at(neuron + 1)] - shape_.begin[at(neuron)];
+}
+
 }  // namespace newron

@@ -105,6 +105,10 @@ class CrispNetwork {
   // `need` of them.
   void add_term(const std::vector<Condition>& conditions, int need);
   void keep_terms(int n);
+  // Takes a term out, and the neuron that it alone reads.
+  void drop_term(int term);
+  // How many conditions on columns a grown term has.
+  int count_conditions(int term) const;
 
   const CrispShape& shape() const { return shape_; }
   const RankTable& table() const { return table_; }

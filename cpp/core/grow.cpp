@@ -7,6 +7,8 @@ namespace newron {
 
 namespace {
 
+constexpr double kLeastChange = 1e-3;  // of the objective, for another term
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 CrispShape empty_shape(const RankTable& table) {
@@ -286,7 +288,36 @@ bool Grower::grow() {
     network_.polish(polish, team_);
     network_.refit(settings_.sweeps, settings_.ridge);
   }
+  if (settings_.exchange_every > 0 && ++since_exchange_ >= settings_.exchange_every) {
+    since_exchange_ = 0;
+    exchange_all();
+  }
   return true;
+}
+
+// Takes each term out once, the oldest first, and puts what is best without it in its place.
+void Grower::exchange_all() {
+  const int n = static_cast<int>(network_.shape().terms.size());
+  int first = 0;  // a new term is the last one
+  for (int i = 0; i < n; ++i) first += !exchange(first);
+}
+
+bool Grower::exchange(int term) {
+  const CrispNetwork before = network_;
+  const int longest = settings_.max_conditions;
+  settings_.max_conditions = std::min(longest, network_.count_conditions(term));
+  network_.drop_term(term);
+  network_.refit(settings_.sweeps, settings_.ridge);
+  const Candidate best = find_best();
+  settings_.max_conditions = longest;
+  if (best.gain > 1e-9) {
+    network_.add_term(best.conditions, best.need);
+    network_.refit(settings_.sweeps, settings_.ridge);
+    const double was = before.objective(settings_.ridge);
+    if (network_.objective(settings_.ridge) < was * (1.0 - kLeastChange)) return true;
+  }
+  network_ = before;
+  return false;
 }
 
 void Grower::settle() {

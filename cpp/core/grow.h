@@ -16,9 +16,10 @@ struct GrowSettings {
   double ridge = 1.0;
   double least_weight = 2.0;  // rows, by weight, on either side of a term
   int polish_every = 10;
-  int sweeps = 2;       // of the refit after each term
-  bool windows = true;  // low <= x < high on one column as a first step
-  bool counts = true;   // terms that need fewer than all of their conditions
+  int sweeps = 2;          // of the refit after each term
+  int exchange_every = 0;  // terms; then each of them gives way to a better one; 0: never
+  bool windows = true;     // low <= x < high on one column as a first step
+  bool counts = true;      // terms that need fewer than all of their conditions
 };
 
 // A term to be: conditions on columns, of which `need` must hold.
@@ -48,6 +49,8 @@ class Grower {
     double weight = 0.0;
   };
 
+  bool exchange(int term);
+  void exchange_all();
   void measure();
   Sums total(const std::vector<int>* rows) const;
   void fill(int column, const std::vector<int>* rows, std::vector<double>& histogram) const;
@@ -67,7 +70,7 @@ class Grower {
   std::vector<double> slope_, curve_;  // [row][output]
   Sums all_;
   double base_ = 0.0;
-  int since_polish_ = 0;
+  int since_polish_ = 0, since_exchange_ = 0;
 };
 
 }  // namespace newron

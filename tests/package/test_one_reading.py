@@ -154,7 +154,7 @@ def fit(kind):
         "deep": (NewronClassifier("heaviside", hidden_layer_sizes=(3,), **trained), total > 1),
         "smooth": (NewronClassifier("sigmoid", hidden_layer_sizes=(), **trained), total > 1),
         "pairs": (
-            NewronClassifier("smooth", random_state=0),
+            NewronClassifier("smooth", size="whole", random_state=0),
             X[:, 0] * X[:, 1] > 350 + 4 * X[:, 2],
         ),
         "regression": (NewronRegressor("heaviside", **grown), noisy),

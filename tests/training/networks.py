@@ -24,7 +24,10 @@ def make_schema(n, low=-3.0, high=3.0, **more):
     return Schema(tuple(Column(f"x{i + 1}", low, high, **more) for i in range(n)))
 
 
-GROWN = {"recipe": "grow", "max_terms": 12, "max_iter": 30, "n_init": 2, "random_state": 0}
+GROWN = {
+    "recipe": "grow", "size": "whole", "max_terms": 12, "max_iter": 30, "n_init": 2,
+    "random_state": 0,
+}  # fmt: skip
 
 
 def make_blobs(n=160, columns=4, seed=0):

@@ -43,7 +43,7 @@ class TestHeaviside:
         assert count_literals(fitted.model_) == path.chosen < path.sizes[-1]
         best = int(np.argmin(path.loss))
         at = path.sizes.index(path.chosen)
-        assert path.loss[at] <= path.loss[best] + path.loss_error[best]
+        assert path.loss[at] <= path.loss[best] + path.pair_loss_error[best, at]
         assert fitted.score(X, y) > 0.7
 
     def test_sizes_are_those_of_the_models(self, short):
@@ -79,7 +79,7 @@ class TestHeaviside:
 
     def test_the_whole_network_is_that_of_a_fit_without_a_path(self, short):
         X, y, fitted = short
-        whole = NewronClassifier(**SETTINGS).fit(X, y)
+        whole = NewronClassifier(size="whole", **SETTINGS).fit(X, y)
         assert whole.path_ is None
         assert fitted._fitted.whole == whole.model_
         assert whole.model_ in fitted.path_.models
@@ -195,6 +195,20 @@ class TestPath:
         )  # fmt: skip
         assert sure.choose() == path.sizes[2]
         assert sure.choose(0.0) == path.sizes[-1]
+
+    @pytest.mark.parametrize(("gain", "chosen"), [(0.015, 12), (0.025, 40)])
+    def test_more_than_fifteen_lines_must_gain_two_points(self, short, gain, chosen):
+        path = short[2].path_
+        n, score = 4, np.array([0.5, 0.7, 0.8, 0.8 + gain])
+        long = replace(
+            path, sizes=(0, 5, 12, 40), models=path.models[:n], score=score,
+            loss=np.array([0.7, 0.6, 0.5, 0.4]), loss_error=np.ones(n),
+            pair_error=np.full((n, n), 0.001), pair_loss_error=np.full((n, n), 0.001),
+        )  # fmt: skip
+        assert long.choose_readable() == chosen
+        assert long.choose_readable(4) == 40
+        level = replace(long, pair_error=np.ones((n, n)), pair_loss_error=np.ones((n, n)))
+        assert level.choose_readable() == 5  # within one standard error of the difference
 
     def test_a_longer_number_stands_for_the_largest_up_to_it(self):
         ones = np.ones(3)

@@ -29,7 +29,7 @@ from newron.errors import InputError
 EXAMPLES = (
     ("newron fit heart.csv --target disease", ""),
     ("newron fit heart.csv -t disease -o model.json", "the model alone"),
-    ("newron fit heart.csv -t disease --size auto", "as short as validation rows allow"),
+    ("newron fit heart.csv -t disease --size 8", "a network of at most eight lines"),
     ("newron fit heart.csv -t disease --hidden 4,2", "allow two hidden layers"),
     ("newron fit heart.csv -t disease --processing smooth", "curves instead of conditions"),
     ("newron fit heart.csv -t disease --drop id --category ward", "what columns are"),
@@ -96,21 +96,21 @@ def run(
         str,
         option(
             "--size",
-            "whole|auto|best|N",
+            "auto|best|whole|N",
             "Lines of the network: auto takes the shortest that is within one standard error of "
-            "the best on validation rows, best the most accurate, N at most so many; whole is all "
-            "that is trained.",
+            "the best on validation rows, and more than 15 only where they are worth it; best the "
+            "most accurate, N at most so many; whole is all that is trained.",
         ),
-    ] = "whole",
+    ] = "auto",
     terms: Annotated[
-        int | None,
+        int,
         option(
             "--terms",
             "N",
-            "Terms of a grown network at most; by default 12, and 60 with another --size.",
+            "Terms of a grown network at most.",
             min=1,
         ),
-    ] = None,
+    ] = 60,
     points: Annotated[
         int,
         option(

@@ -82,7 +82,7 @@ def fit_labels(
         options.processing,
         recipe=options.recipe,
         size=options.size,
-        max_terms=options.max_terms,
+        max_terms=options.terms,
         pruning=options.prune,
         domains=units or None,
         random_state=options.seed,

@@ -66,7 +66,6 @@ __all__ = [
 
 NETWORK = "network"
 _CLASS_OBJECTIVES = ("log_loss", "ordinal")
-_TERMS = (12, 60)  # of a whole network, and of the longest of a path
 _SECONDS = 3.0  # to look for shorter rules
 _MAX_REPORTED = 20_000  # rows of a report
 
@@ -81,8 +80,8 @@ class FitOptions:
     processing: str = "heaviside"
     hidden: tuple[int, ...] | str | None = None
     recipe: str = "default"
-    size: int | str = "whole"
-    terms: int | None = None
+    size: int | str = "auto"
+    terms: int = 60
     points: int = 5
     prune: bool = False
     class_weight: str | None = None
@@ -103,11 +102,6 @@ class FitOptions:
                 f"--objective {self.objective}: expected --task {needed}, got {task!r}"
             )
         return needed
-
-    @property
-    def max_terms(self) -> int:
-        """How many terms a grown network has at most."""
-        return _TERMS[self.size != "whole"] if self.terms is None else self.terms
 
     def check(self) -> None:
         """Raise where a name does not exist, in the words of the command line."""
@@ -151,7 +145,7 @@ class FitOptions:
         settings: dict[str, Any] = {
             "recipe": self.recipe,
             "size": self.size,
-            "max_terms": self.max_terms,
+            "max_terms": self.terms,
             "pruning": self.prune,
             "random_state": self.seed,
             "n_jobs": self.jobs,
@@ -196,10 +190,10 @@ def parse_size(text: str) -> int | str:
     >>> parse_size("auto"), parse_size("12")
     ('auto', 12)
     """
-    if text in ("whole", "auto", "best"):
+    if text in ("auto", "best", "whole"):
         return text
     if not text.isdecimal():
-        raise InputError(f"--size: expected whole, auto, best or a number of lines, got {text!r}")
+        raise InputError(f"--size: expected auto, best, whole or a number of lines, got {text!r}")
     return int(text)
 
 

@@ -96,7 +96,7 @@ def make_estimator(options: FitOptions, units: Mapping[str, str]) -> NewronSurvi
         options.processing,
         recipe=options.recipe,
         size=options.size,
-        max_terms=options.max_terms,
+        max_terms=options.terms,
         pruning=options.prune,
         hidden_layer_sizes=() if options.hidden is None else options.hidden,
         random_state=options.seed,

@@ -128,7 +128,7 @@ class NewronEstimator(Readable, TableReader):
         validation_fraction: float = 0.2,
         n_init: int | None = None,
         max_terms: int = 60,
-        size: int | str = "whole",
+        size: int | str = "auto",
         pruning: bool = False,
         categorical_features: Any = "from_dtype",
         handle_unknown: str = "missing",

@@ -93,13 +93,14 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         The fraction of rows that early stopping splits off.
     n_init : int, optional
         Restarts, run in parallel; the one of the lowest loss is kept.
-    size : {"whole", "auto", "best"} or int, default "whole"
+    size : {"auto", "best", "whole"} or int, default "auto"
         How long the network is that is taken, in lines of what is printed: conditions of
-        crisp networks, curves of smooth ones. "whole" is all that the recipe trains. "auto"
-        is the shortest that is within one standard error of the best on validation rows,
-        "best" the most accurate there, a number the best of at most so many lines;
-        ``path_`` then keeps them all. The recipes "gradient" and "paper" train the network
-        that you describe, and heed a number alone.
+        crisp networks, curves of smooth ones. "auto" is the shortest that is within one
+        standard error of the best on validation rows, and has more than 15 lines only where
+        these are worth it; "best" is the most accurate there, a number the best of at most
+        so many lines; ``path_`` keeps them all. "whole" is all that the recipe trains,
+        without a path. The recipes "gradient" and "paper" train the network that you
+        describe, and heed a number alone.
     max_terms : int, default 60
         Terms of a grown network at most; validation rows decide how many it gets.
     pruning : bool, default False

@@ -52,7 +52,9 @@ class GrowPlan:
     ridge: float = 1.0
     least_weight: float = 2.0
     beam: int = 6
+    length_price: float = 0.1
     polish_every: int = 10
+    exchange_every: int = 0
     sweeps: int = 2
 
     def with_terms(self, n: int) -> GrowPlan:
@@ -181,7 +183,8 @@ def grow_short(
     After each term every condition may move, to another threshold or column: a search for
     the best few conditions by exchange, with exact losses.
     """
-    grower = task.start(replace(plan, max_terms=most, polish_every=1, sweeps=5), part)
+    plan = replace(plan.with_terms(min(plan.max_terms, most)), polish_every=1, sweeps=5)
+    grower = task.start(plan, part)
     shapes = [CrispShape.from_core(grower.shape(), task.ranking)]
     while count_conditions(shapes[-1], len(task.ranking.lows)) < most and grower.grow():
         shapes.append(CrispShape.from_core(grower.shape(), task.ranking))

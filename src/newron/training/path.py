@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CRITERIA",
+    "READABLE",
     "ModelPath",
     "Trial",
     "average_rows",
@@ -37,7 +38,12 @@ __all__ = [
 ]
 
 CRITERIA = ("loss", "score")
+READABLE = 15  # lines that are read without effort
 _NOTHING = 0.03  # a log loss with which hardly any row is in doubt
+_LITTLE = 0.1  # a log loss with which the sure need not become surer
+_LEVEL = 0.25  # standard errors of scores, which are much less sure than losses
+_ROUNDING = 1e-9  # of scores that are equal
+_WORTH = 0.02  # of accuracy or R²: what more lines than that must gain
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +159,37 @@ class ModelPath:
             good |= self.loss <= _NOTHING
         good &= self.score[best] - self.score <= tolerance * self.pair_error[best]
         return self.sizes[int(np.argmax(allowed & good))]
+
+    def choose_readable(self, max_size: int = READABLE) -> int:
+        """Return the size that ``size="auto"`` takes.
+
+        It is the smallest whose loss is within one standard error of the lowest, and whose
+        score is within a quarter of one of the score there, of the differences on the same
+        rows: one error of scores would be points on few rows. Where little loss is left (a log
+        loss of 0.1), the score alone counts. Where that has more than ``max_size``
+        lines, these must be worth it: the lowest loss of at most so many is taken, unless its
+        score is lower than that of the lowest loss of all by more than two points (0.02).
+
+        Parameters
+        ----------
+        max_size : int, default 15
+
+        Returns
+        -------
+        int
+            ``path[size]`` is its model.
+        """
+        if not self.is_measured:
+            return self.sizes[-1]
+        best = int(np.argmin(self.loss))
+        good = self.loss <= self.loss[best] + self.pair_loss_error[best]
+        if self.metric == "accuracy":
+            good |= self.loss <= _LITTLE
+        good &= self.score[best] - self.score <= _LEVEL * self.pair_error[best] + _ROUNDING
+        size = self.sizes[int(np.argmax(good))]
+        few = self.choose(0.0, max_size)
+        lost = self.score[best] - self.score[self.sizes.index(few)]
+        return size if size <= max_size or lost > _WORTH else few
 
     def declare(self, schema: Schema) -> ModelPath:
         """Return the path with more declared of the columns: units, what they may hold.

@@ -27,7 +27,7 @@ def table():
 @pytest.fixture(scope="module")
 def fitted(table):
     frame, _, y = table
-    return NewronClassifier("heaviside", random_state=0).fit(frame, y)
+    return NewronClassifier("heaviside", random_state=0, size="whole").fit(frame, y)
 
 
 def test_steps_and_terms_are_nearer_to_the_truth_than_steps_alone(table, fitted):
@@ -49,14 +49,14 @@ def test_columns_that_matter_only_together_are_found_among_many():
     X = rng.normal(size=(N, 20))
     same = (X[:, 17] > 0.2) == (X[:, 18] > -0.3)
     y = rng.random(N) < np.where(same, 0.9, 0.1)
-    steps = NewronClassifier("heaviside", random_state=0).fit(X, y)
+    steps = NewronClassifier("heaviside", random_state=0, size="whole").fit(X, y)
     assert np.mean(steps.predict(X) == same) > 0.95
     assert {17, 18} <= set(steps.model_.layers[0].source.tolist()) < set(range(20))
 
 
 def test_threads_change_nothing(table, fitted):
     frame, _, y = table
-    threads = NewronClassifier("heaviside", random_state=0, n_jobs=2).fit(frame, y)
+    threads = NewronClassifier("heaviside", random_state=0, n_jobs=2, size="whole").fit(frame, y)
     assert threads.model_ == fitted.model_
 
 
@@ -64,28 +64,32 @@ def test_a_sum_of_columns_has_no_hidden_layer(table):
     frame, _, _ = table
     rng = np.random.default_rng(1001)
     y = rng.random(N) < np.where(frame["p"] > 0.3, 0.8, 0.2)
-    steps = NewronClassifier("heaviside", random_state=0).fit(frame, y)
+    steps = NewronClassifier("heaviside", random_state=0, size="whole").fit(frame, y)
     assert len(steps.model_.layers) == 1
 
 
 def test_regression_targets_keep_their_unit(table):
     frame, z, _ = table
     y = 1000.0 + 50.0 * z + np.random.default_rng(1002).normal(size=N)
-    steps = NewronRegressor("heaviside", random_state=0).fit(frame, y)
+    steps = NewronRegressor("heaviside", random_state=0, size="whole").fit(frame, y)
     assert steps.score(frame, y) > 0.97
 
 
 def test_counts_are_grown_on_the_scale_of_their_link(table):
     frame, z, _ = table
     y = np.random.default_rng(1003).poisson(np.exp(0.3 * z))
-    steps = NewronRegressor("heaviside", objective="poisson", random_state=0).fit(frame, y)
+    steps = NewronRegressor("heaviside", objective="poisson", random_state=0, size="whole").fit(
+        frame, y
+    )
     assert len(steps.model_.layers) == 2
     assert np.abs(np.log(steps.predict(frame)) - 0.3 * z).mean() < 0.1
 
 
 def test_directions_are_kept(table):
     frame, _, y = table
-    steps = NewronClassifier("heaviside", random_state=0, monotonic_cst={"p": 1, "q": 1})
+    steps = NewronClassifier(
+        "heaviside", size="whole", random_state=0, monotonic_cst={"p": 1, "q": 1}
+    )
     steps.fit(frame, y)
     few = frame.iloc[:50]
     for name in "pq":

@@ -26,6 +26,7 @@ from newron.training.training_set import TrainingSet
 __all__ = ["walk_curves"]
 
 _ROWS = 10_000  # distinct rows on which terms are compared
+_FOLDS = 2  # of four; each is a fit of its own
 _FEW_ROWS = 2_000  # by which numbers of networks that are not chosen are shortened
 
 
@@ -67,18 +68,18 @@ def _validate(
     context: FitContext,
     train: Callable[[TrainingSet], FitResult],
 ) -> Trial | None:
-    """Return how good networks of these sizes, and the whole one, are on a quarter of the rows."""
-    folds = split_folds(data, spec.objective, context.spawn(), n_used=1)
-    if not folds:
-        return None
-    fold, problem = folds[0], spec.make_problem(data)
-    rows = data.take(fold.train)
-    whole = train(rows).model
-    subsets = find_subsets(whole, rows.X, problem.take(fold.train))
-    models = [whole if subsets is None else subsets.make_model(n) for n in sizes]
-    X = data.X[fold.validation.index]
-    scores = [problem.scale.apply(model.score_rows(X)) for model in (*models, whole)]
-    return measure_trial([*sizes, -1], scores, problem, data.weight, fold.validation)
+    """Return how good networks of these sizes, and the whole one, are on two quarters."""
+    folds = split_folds(data, spec.objective, context.spawn(), n_used=_FOLDS)
+    problem, trials = spec.make_problem(data), []
+    for fold in folds:
+        rows = data.take(fold.train)
+        whole = train(rows).model
+        subsets = find_subsets(whole, rows.X, problem.take(fold.train))
+        models = [whole if subsets is None else subsets.make_model(n) for n in sizes]
+        X = data.X[fold.validation.index]
+        scores = [problem.scale.apply(model.score_rows(X)) for model in (*models, whole)]
+        trials.append(measure_trial([*sizes, -1], scores, problem, data.weight, fold.validation))
+    return Trial.join_rows(trials) if trials else None
 
 
 def _expect(

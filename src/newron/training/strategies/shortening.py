@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.model.model import Model
-from newron.training.crisp import CrispShape
+from newron.training.crisp import CrispShape, RankedTable
 from newron.training.decoding import finish
 from newron.training.folds import Fold
 from newron.training.growing import GrowTask, count_conditions, grow_short
@@ -38,6 +38,9 @@ __all__ = ["SIZES", "choose_model", "walk_path"]
 _MOST = 20  # conditions of short networks
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
 _RIDGE = 1.0
+_SOFT_RIDGE = 0.5  # towards a teacher's probabilities, which have none of the labels' noise
+_EXCHANGE_EVERY = 3  # terms of several conditions
+_UNLIKELY = 0.01  # a class to which the teacher gives less is left out
 _SURE = 1.0  # standard errors by which another kind of term must be better
 
 
@@ -60,7 +63,7 @@ def choose_model(fitted: FitResult, size: int | str) -> FitResult:
     if path is None:
         return fitted
     if size == "auto":
-        chosen = path.choose()
+        chosen = path.choose_readable()
     else:
         chosen = path.choose(0.0, None if isinstance(size, str) else int(size))
     path = replace(path, chosen=chosen)
@@ -72,15 +75,22 @@ def choose_model(fitted: FitResult, size: int | str) -> FitResult:
 
 @dataclass(frozen=True)
 class _Kind:
-    """A way to grow short networks."""
+    """A way to grow short networks, towards labels or the probabilities of a teacher."""
 
     growth: Growth
+    is_soft: bool
 
     def grow(self, task: GrowTask, part: Part | None = None) -> dict[int, CrispShape]:
         """Return networks by their number of conditions, on all rows or some."""
-        plan = replace(self.growth.plan, ridge=_RIDGE)
+        plan = replace(
+            self.growth.plan.with_terms(self.growth.spec.max_terms),
+            ridge=_SOFT_RIDGE if self.is_soft else _RIDGE,
+            length_price=1.0,  # the highest gain for each condition
+            exchange_every=_EXCHANGE_EVERY if self.growth.plan.max_conditions > 1 else 0,
+        )
         n_columns = len(self.growth.decoder.schema)
-        shapes = grow_short(task, plan, _MOST, part)
+        table = task.table if part is None else task.table.take(part)
+        shapes = grow_short(replace(task, table=_spread_classes(table)), plan, _MOST)
         return {count_conditions(shape, n_columns): shape for shape in shapes}
 
     def evaluate(self, folds: Sequence[Fold], problem: Problem) -> Trial:
@@ -111,7 +121,8 @@ def _make_path(
     growth: Growth, folds: Sequence[Fold], whole: Model, trials: Sequence[Model]
 ) -> ModelPath:
     problem = growth.spec.make_problem(growth.data)
-    kinds = [_Kind(_soften(each)) for each in (growth, *growth.others)]
+    every = (growth, *growth.others)
+    kinds = [_Kind(_soften(each), each.task.teacher is not None) for each in every]
     evaluated = [kind.evaluate(folds, problem) for kind in kinds]
     best = _choose_kinds(evaluated)
     models: dict[int, Model] = {}
@@ -149,12 +160,8 @@ def _evaluate_whole(
 
 
 def _soften(growth: Growth) -> Growth:
-    """Return a distilled growth with the teacher's probabilities in the place of the labels.
-
-    Several classes keep the distance of scores: the core has no soft targets for them.
-    """
-    objective = growth.task.table.problem.objective
-    if growth.task.teacher is None or (objective.stratified and objective.n_scores > 1):
+    """Return a distilled growth with the teacher's probabilities in the place of the labels."""
+    if growth.task.teacher is None:
         return growth
     task = growth.task
     return replace(
@@ -172,3 +179,20 @@ def _soften_task(task: GrowTask) -> GrowTask:
     targets = problem.objective.inverse_link(scores)
     table = replace(task.table, problem=replace(problem, targets=targets))
     return replace(task, table=table, teacher=None)
+
+
+def _spread_classes(table: RankedTable) -> RankedTable:
+    """Return a table with a row for each of several classes that a row may be of.
+
+    The core has no soft targets for several classes: each of these rows weighs as much as its
+    class is likely.
+    """
+    problem = table.problem
+    if not problem.objective.stratified or problem.objective.n_scores == 1:
+        return table
+    row, k = np.nonzero(problem.targets > _UNLIKELY)
+    likely = problem.targets[row, k]
+    weight = problem.weight[row] * likely / np.bincount(row, likely)[row]
+    targets = np.eye(problem.objective.n_scores)[k]
+    ranks = np.ascontiguousarray(table.ranks[:, row])
+    return replace(table, ranks=ranks, problem=replace(problem, targets=targets, weight=weight))
