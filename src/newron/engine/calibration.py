@@ -18,7 +18,7 @@ __all__ = ["calibrate"]
 
 _SPREAD = 0.5  # of the factor's logarithm before anything is seen
 _FARTHEST = 1.5  # its logarithm at most
-_LEAST_FREE = 0.05  # of a row's own part that it leaves to the others
+_MIN_FREE = 0.05  # of a row's own part that it leaves to the others
 _PRECISION = 1e-6
 
 
@@ -47,6 +47,6 @@ def _leave_out(model: Additive, scores: Floats, count: Floats) -> Floats:
     out, copies = np.empty_like(scores), np.maximum(count, 1.0)
     for k, (gradient, curvature) in enumerate(model.differentiate(None)):
         variance = model.at.posteriors[k].spread(functions, slice(None)) ** 2
-        free = np.maximum(1.0 - variance * curvature / copies, _LEAST_FREE)
+        free = np.maximum(1.0 - variance * curvature / copies, _MIN_FREE)
         out[:, k] = scores[:, k] - variance * gradient / (copies * free)
     return out

@@ -9,7 +9,7 @@ import numpy as np
 from newron.engine.binning import NumberBins
 from newron.errors import ModelError
 from newron.model.arithmetic import Floats
-from newron.model.schema import MOST_KNOTS, RankScale
+from newron.model.schema import MAX_KNOTS, RankScale
 
 __all__ = ["Scale", "make_scales"]
 
@@ -58,7 +58,7 @@ def _make_rank_scale(bins: NumberBins) -> RankScale | None:
     there = np.flatnonzero(bins.fraction > 0.0)
     if len(there) < 3:
         return None
-    knots = there[np.unique(np.linspace(0, len(there) - 1, MOST_KNOTS).astype(np.intp))]
+    knots = there[np.unique(np.linspace(0, len(there) - 1, MAX_KNOTS).astype(np.intp))]
     try:
         return RankScale(tuple(bins.centers[knots].tolist()), tuple(bins.rank[knots].tolist()))
     except ModelError:  # values too close for ranks of their own: its own scale will do

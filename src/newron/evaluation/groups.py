@@ -22,8 +22,8 @@ from newron.model.result import Result
 
 __all__ = ["GroupComparison", "GroupQuality", "compare_groups", "compare_model_groups"]
 
-_LEAST = 10  # rows of a group that is compared
-_MOST = 50  # groups
+_MIN_ROWS = 10  # rows of a group that is compared
+_MAX_GROUPS = 50  # groups
 MISSING = "missing"
 
 
@@ -145,14 +145,14 @@ def compare_groups(
         classification = all(each.dtype.kind in "biu" for each in (true, chosen))
     kinds, counts = np.unique(names, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    kept = [str(kinds[k]) for k in order if counts[k] >= _LEAST]
+    kept = [str(kinds[k]) for k in order if counts[k] >= _MIN_ROWS]
     if len(kept) < 2:
         raise InputError(
-            f"{column}: expected at least two groups of {_LEAST} rows, got {len(kept)} among "
+            f"{column}: expected at least two groups of {_MIN_ROWS} rows, got {len(kept)} among "
             f"{len(kinds)}"
         )
-    if len(kept) > _MOST:
-        raise InputError(f"{column}: expected at most {_MOST} groups, got {len(kept)}")
+    if len(kept) > _MAX_GROUPS:
+        raise InputError(f"{column}: expected at most {_MAX_GROUPS} groups, got {len(kept)}")
     parts = {}
     for name in kept:
         own = names == name
@@ -168,7 +168,7 @@ def compare_groups(
         )
         for name in kept
     )
-    small = tuple(str(kinds[k]) for k in order if counts[k] < _LEAST)
+    small = tuple(str(kinds[k]) for k in order if counts[k] < _MIN_ROWS)
     return GroupComparison(column, found, small)
 
 

@@ -28,7 +28,7 @@ COVERAGES = (
 )
 _DIGITS = 5
 _SLACK = 1e-9  # of a rank, for what floating point makes of 0.95 · 20
-_MOST_ROWS = 2.0**53
+_MAX_ROWS = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Conformal(Result):
         sound = all(len(row) == len(self.coverages) for row in self.ends) and self.ends
         if not sound or not all(math.isfinite(end) for row in self.ends for end in row):
             raise ModelError("conformal: expected a finite end for each coverage, got others")
-        if not 0.0 < self.n_rows < _MOST_ROWS or not 0.0 <= self.power <= 2.0:
+        if not 0.0 < self.n_rows < _MAX_ROWS or not 0.0 <= self.power <= 2.0:
             raise ModelError(
                 f"conformal: {self.n_rows} rows or power {self.power} are not possible"
             )

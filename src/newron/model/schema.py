@@ -14,7 +14,7 @@ from newron.tables.field import Label, make_names
 
 __all__ = ["Column", "Label", "RankScale", "Schema", "make_names"]
 
-MOST_KNOTS = 32
+MAX_KNOTS = 32
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class RankScale:
 
     def __post_init__(self) -> None:
         """Check that the map is strictly increasing."""
-        if not 2 <= len(self.knots) <= MOST_KNOTS or len(self.knots) != len(self.ranks):
+        if not 2 <= len(self.knots) <= MAX_KNOTS or len(self.knots) != len(self.ranks):
             raise ModelError(
-                f"a rank scale needs 2 to {MOST_KNOTS} knots and as many ranks, "
+                f"a rank scale needs 2 to {MAX_KNOTS} knots and as many ranks, "
                 f"got {len(self.knots)} and {len(self.ranks)}"
             )
         for values in (self.knots, self.ranks):

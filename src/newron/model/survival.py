@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _BLOCK = 100_000  # rows of one row and one interval that are evaluated together
-_MOST_ENDS = 10_000
+_MAX_ENDS = 10_000
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Survival(Classes):
             raise ModelError(f"survival: expected no event and the event, got {list(self.labels)}")
         rising = all(a < b for a, b in zip(self.ends, self.ends[1:], strict=False))
         sound = all(0.0 <= end < math.inf for end in self.ends) and rising
-        if not (1 <= len(self.ends) <= _MOST_ENDS and sound):
+        if not (1 <= len(self.ends) <= _MAX_ENDS and sound):
             raise ModelError("survival: expected rising times from 0 on as ends of intervals")
 
     @property

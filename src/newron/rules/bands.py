@@ -28,7 +28,7 @@ __all__ = ["round_ordered"]
 
 _UNITS = np.geomspace(0.7, 2.0, 6)  # relative to where the largest weight gets all points
 _STRETCHES = (0.5, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 2.0)  # of a unit that are tried
-_LEAST = 1e-7  # an improvement of the loss
+_MIN_GAIN = 1e-7  # an improvement of the loss
 _ROUNDS = 200
 
 
@@ -134,7 +134,7 @@ def _descend(rows: _Rows, alpha: Floats, ratio: float, limit: int) -> _Found:
     found = _stretch(rows, _fit(rows, points, unit, start))
     for _ in range(_ROUNDS):
         better = min(_list_changes(rows, found, limit), key=lambda one: one.loss, default=found)
-        if better.loss >= found.loss - _LEAST:
+        if better.loss >= found.loss - _MIN_GAIN:
             break
         found = _stretch(rows, better)
     return found

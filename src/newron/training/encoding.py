@@ -13,7 +13,7 @@ import numpy as np
 
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
-from newron.model.schema import MOST_KNOTS, Column, RankScale, Schema
+from newron.model.schema import MAX_KNOTS, Column, RankScale, Schema
 from newron.objectives.base import scale_column
 from newron.tables.field import Field
 from newron.training.training_set import TrainingSet
@@ -165,8 +165,8 @@ def _learn_ranks(x: Floats, weight: Floats) -> RankScale | None:
     mass = np.sqrt(np.add.reduceat(weight[order], first))
     # A value's rank is the middle of its fraction of the rows.
     ranks = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
-    if len(values) > MOST_KNOTS:
-        desired = np.linspace(ranks[0], ranks[-1], MOST_KNOTS)
+    if len(values) > MAX_KNOTS:
+        desired = np.linspace(ranks[0], ranks[-1], MAX_KNOTS)
         keep = np.unique(np.searchsorted(ranks, desired).clip(0, len(values) - 1))
         values, ranks = values[keep], ranks[keep]
     try:
