@@ -26,7 +26,7 @@ def compare_tables(
 ) -> None:
     """Print the stability of each column, and of a model's scores."""
     for path in (old, new):
-        _refuse_model(path)
+        _check_model(path)
     network = None if model is None else load(model)
     words = tuple(missing)
     tables = [_read(path, network, words, header=header) for path in (old, new)]
@@ -40,7 +40,7 @@ def compare_tables(
         _print(console, found, len(before), len(after))
 
 
-def _refuse_model(path: Path) -> None:
+def _check_model(path: Path) -> None:
     """Raise where two models were given without a table to compare them on."""
     if path.suffix != ".json":
         return

@@ -185,7 +185,7 @@ class Term:
     # ---- what a traced value cannot do ----
 
     def __bool__(self) -> bool:
-        raise _refuse_truth()
+        raise _raise_truth()
 
     def __float__(self) -> float:
         raise DefinitionError(
@@ -247,10 +247,10 @@ class Test:
         return Test(_negate(self.condition))
 
     def __bool__(self) -> bool:
-        raise _refuse_truth()
+        raise _raise_truth()
 
 
-def _refuse_truth() -> DefinitionError:
+def _raise_truth() -> DefinitionError:
     return DefinitionError(
         "expected a formula, got a Python if, and, or, not or chained comparison on a traced "
         "value; write where(condition, a, b), and join conditions by & and |"

@@ -54,7 +54,7 @@ def split_folds(
         n_used = 1 if data.n_rows > MANY_ROWS else n_folds
     folds = []
     if data.group is not None:
-        turns = _deal_groups(data, rng)
+        turns = _split_groups(data, rng)
         parts = [np.where(turns % n_folds == k, data.count, 0) for k in range(n_used)]
         folds = [Fold(data.make_part(data.count - held), data.make_part(held)) for held in parts]
     lines = [] if folds else _line_up(data.y, data.count, objective, rng)
@@ -72,7 +72,7 @@ def split_folds(
     return folds
 
 
-def _deal_groups(data: TrainingSet, rng: np.random.Generator) -> NDArray[np.intp]:
+def _split_groups(data: TrainingSet, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the turn of each row's group: those with an event in turn, then the others."""
     assert data.group is not None  # noqa: S101 - checked by the caller
     names, places = np.unique(data.group, return_inverse=True)
@@ -92,7 +92,7 @@ def split_fraction(
     y, count = data.y, data.count
     if data.group is not None:
         part = max(round(1.0 / fraction), 2)
-        return np.where(_deal_groups(data, rng) % part == 0, count, 0)
+        return np.where(_split_groups(data, rng) % part == 0, count, 0)
     held = np.zeros(len(y), np.int64)
     lines = _line_up(y, count, objective, rng)
     for members, begin in lines:
