@@ -75,3 +75,23 @@ def test_threads_do_not_change_bins(n_threads):
     assert np.array_equal(one.codes, more.codes)
     for a, b in zip(one.columns, more.columns, strict=True):
         assert np.array_equal(a.centers, b.centers)
+
+
+@pytest.mark.parametrize("field", [Field("x"), Field("x", tuple("abcdefgh"))])
+def test_a_rare_value_has_a_bin_of_its_own_on_many_rows(field, monkeypatch):
+    monkeypatch.setattr("newron.engine.binning.EDGE_SAMPLE", (500, 0))
+    grades = np.random.default_rng(5).integers(0, 7, 90_000).astype(float)
+    grades[70_000:70_003] = 7.0
+    bins = bin_column(grades, field=field).columns[0]
+    assert sorted(bins.mass) == sorted([*np.bincount(grades.astype(int)), 0.0])
+
+
+def test_of_columns_of_many_values_a_sample_decides_the_edges(monkeypatch):
+    monkeypatch.setattr("newron.engine.binning.EDGE_SAMPLE", (5_000, 0))
+    monkeypatch.setattr("newron.engine.binning.MOST_COUNTED", 300)
+    x = np.random.default_rng(5).lognormal(sigma=3.0, size=90_000)
+    counted, sampled = bin_column(np.round(np.log(x), 1)), bin_column(np.sort(x))
+    assert counted.columns[0].n_bins == len(np.unique(np.round(np.log(x), 1)))
+    part = sampled.columns[0].fraction
+    assert len(part) > 250
+    assert part.max() < 4.0 / 254

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
-from newron.dask.rows import DaskRows
+from newron.dask.rows import DaskRows, Group, choose_width
+from newron.dask.tasks import Cluster
 from newron.engine.binning import RawBlock
 from newron.engine.rows import cut_rows
 from newron.errors import InputError, NewronWarning
@@ -19,10 +20,11 @@ from newron.tables.files import ColumnOptions
 from newron.tables.labelled import LabelledSource, describe_survey
 from newron.tables.parts import BatchSource
 from newron.tables.survey import ColumnSurvey
+from newron.tables.table import EncodedTable, Target
 from newron.training import large
 from newron.training.large import make_block
 
-__all__ = ["Partitions", "is_collection"]
+__all__ = ["Partitions", "gather_table", "is_collection"]
 
 
 def is_collection(X: Any) -> bool:
@@ -37,29 +39,28 @@ class Partitions:
     ``target`` and ``weight`` are names of columns.
     """
 
-    client: Any
+    cluster: Cluster
     futures: list[Any]
     target: str
     weight: str | None
 
     @classmethod
-    def make(cls, client: Any, X: Any, y: Any, sample_weight: Any) -> Partitions:
+    def make(cls, cluster: Cluster, X: Any, y: Any, sample_weight: Any) -> Partitions:
         """Begin to compute the partitions of collections."""
         _check_kinds(X, y, sample_weight)
+        compute = cluster.client.compute
         others = [each for each in (y, sample_weight) if each is not None]
         if all(isinstance(each, str) for each in others):
-            futures = client.compute(_list_parts(X))
-            return cls(client, futures, y, sample_weight)
+            return cls(cluster, compute(_list_parts(X)), y, sample_weight)
         columns = [_list_parts(each) for each in (X, *others)]
         if len({len(parts) for parts in columns}) > 1:
             raise InputError(
                 "expected X, y and sample_weight with the same partitions, got "
                 f"{' and '.join(str(len(parts)) for parts in columns)}; repartition them alike"
             )
-        rows = list(zip(*(client.compute(parts) for parts in columns), strict=True))
-        joined = [client.submit(_join, *each, pure=False) for each in rows]
+        joined = cluster.map(_join, *map(compute, columns))
         names = [_name(y, "y"), None if sample_weight is None else _name(sample_weight, "weight")]
-        return cls(client, joined, names[0] or "y", names[1])
+        return cls(cluster, joined, names[0] or "y", names[1])
 
     def survey(self, categories: Sequence[str], task: str) -> LabelledSource:
         """Find out what the columns are, each partition by itself."""
@@ -69,10 +70,11 @@ class Partitions:
                 NewronWarning,
                 stacklevel=5,
             )
-        parts = self.client.map(_survey, self.futures, pure=False)
-        surveys = reduce(_merge, (part.result() for part in parts))
+        parts = self.cluster.map(_survey, self.futures)
+        few = self.cluster.map(_take_few, self.futures[:1])[0]
+        surveys = reduce(_merge, self.cluster.list_results(parts))
         options = ColumnOptions(categories=categories)
-        first = BatchSource([self.client.submit(_take_few, self.futures[0]).result()])
+        first = BatchSource([self.cluster.find_result(few)])
         for name in filter(None, (self.target, self.weight)):
             first.check_column(name, "the target" if name == self.target else "the weights")
         finished = {name: survey.finish() for name, survey in surveys.items()}
@@ -80,24 +82,28 @@ class Partitions:
 
     def encode(self, labelled: LabelledSource) -> tuple[list[Any], list[int]]:
         """Return the rows of each partition as futures of RawBlock, and how many there are."""
-        # A part of each task, and not scattered: what was scattered could not be computed again.
-        slim = replace(labelled, surveys={})
-        encoded = self.client.map(_encode, self.futures, labelled=slim, pure=False)
-        sizes = self.client.gather(self.client.map(_count, encoded, pure=False))
-        return encoded, sizes
+        n = len(self.futures)
+        slim = self.cluster.share(replace(labelled, surveys={}))
+        encoded = self.cluster.map(_encode, self.futures, [slim] * n)
+        return encoded, list(self.cluster.list_results(self.cluster.map(_count, encoded)))
 
-    def to_rows(self, encoded: Sequence[Any], sizes: Sequence[int]) -> DaskRows:
+    def to_rows(self, encoded: Sequence[Any], sizes: Sequence[int], n_columns: int) -> DaskRows:
         """Cut encoded partitions into blocks by the numbers of rows alone."""
         ends = np.cumsum(sizes)
-        blocks, lengths = [], []
-        for at in cut_rows(int(ends[-1]), large.BLOCK_ROWS):
-            first, last = np.searchsorted(ends, [at.start, at.stop - 1], side="right")
-            own = range(int(first), int(last) + 1)
-            begin = at.start - (int(ends[first]) - sizes[first])
-            parts = [encoded[i] for i in own]
-            blocks.append(self.client.submit(_cut, begin, at.stop - at.start, *parts, pure=False))
-            lengths.append(at.stop - at.start)
-        return DaskRows(self.client, blocks, lengths)
+        blocks = cut_rows(int(ends[-1]), large.BLOCK_ROWS)
+        n_threads = sum(self.cluster.count_threads().values())
+        n_bytes = large.BLOCK_ROWS * n_columns
+        wide, width = (choose_width(len(blocks), n_threads, each * n_bytes) for each in (1, 8))
+        groups = []
+        for i in range(0, len(blocks), width):
+            own = blocks[i : i + width]
+            at = np.searchsorted(ends, [own[0].start, own[-1].stop - 1], side="right")
+            parts = range(int(at[0]), int(at[1]) + 1)
+            begin = own[0].start - (int(ends[parts[0]]) - sizes[parts[0]])
+            lengths = tuple(one.stop - one.start for one in own)
+            read = partial(_cut, begin, lengths)
+            groups.append(Group(lengths, read, tuple(encoded[p] for p in parts)))
+        return DaskRows(self.cluster, groups, wide // width)
 
 
 def _check_kinds(X: Any, y: Any, sample_weight: Any) -> None:
@@ -169,12 +175,26 @@ def _count(block: RawBlock) -> int:
     return block.n_rows
 
 
-def _cut(begin: int, n_rows: int, *parts: RawBlock) -> RawBlock:
-    joined = large.join_blocks(parts) if len(parts) > 1 else parts[0]
-    return joined.take(np.arange(begin, begin + n_rows))
+def _cut(begin: int, sizes: Sequence[int], *parts: RawBlock) -> Iterator[RawBlock]:
+    """Yield blocks of these sizes, from a row of the first part on; a block at a time is copied."""
+    ends = np.cumsum([part.n_rows for part in parts])
+    for size in sizes:
+        own = []
+        for part, end in zip(parts, ends, strict=True):
+            first, stop = (int(at) - int(end) + part.n_rows for at in (begin, begin + size))
+            if first < part.n_rows and stop > 0:
+                own.append(part.take(slice(max(first, 0), min(stop, part.n_rows))))
+        yield large.join_blocks(own) if len(own) > 1 else own[0]
+        begin += size
 
 
-def gather_table(client: Any, encoded: Sequence[Any]) -> tuple[Floats, Floats, Floats]:
-    """Return a table that is not large: its rows, targets and weights."""
-    whole = large.join_blocks(client.gather(list(encoded)))
-    return whole.X, whole.y[:, 0], whole.weight
+def gather_table(
+    cluster: Cluster, encoded: Sequence[Any], labelled: LabelledSource
+) -> tuple[EncodedTable, Target, Floats | None]:
+    """Return a table that is not large, its target and weights."""
+    whole = large.join_blocks(list(cluster.list_results(encoded)))
+    labels, values = labelled.target.categories, whole.y[:, 0]
+    codes = values if labels is None else values.astype(np.intp)
+    target = Target(labelled.target.name, labels, codes)
+    weight = None if labelled.weight is None else whole.weight
+    return EncodedTable(labelled.fields, whole.X), target, weight

@@ -29,10 +29,13 @@ __all__ = [
     "NumberBins",
     "RawBlock",
     "RawWeights",
+    "ValueCounts",
     "bin_blocks",
     "bin_rows",
     "bin_table",
+    "count_block",
     "learn_columns",
+    "merge_counts",
     "take_raw",
 ]
 
@@ -40,6 +43,7 @@ MAX_BINS = 254
 _FEW_BINS = 64  # of a column, on tables of few rows
 _FEW_ROWS = 5_000
 EDGE_SAMPLE = 50_000, 0  # rows on which edges are found, and the seed of their choice
+MOST_COUNTED = 10_000  # values of a column up to which all rows are counted, however many
 _MAX_LEVELS = 1_000  # categories with a value of their own; rarer ones share one
 
 
@@ -161,10 +165,14 @@ class RawBlock:
         """How many rows there are."""
         return len(self.X)
 
-    def take(self, index: Index) -> RawBlock:
+    def take(self, index: Index | slice) -> RawBlock:
         """Return some of the rows."""
         count = None if self.count is None else self.count[index]
         return RawBlock(self.X[index], self.y[index], self.weight[index], count)
+
+
+# For each column its values and their summed weights; None where there are too many.
+ValueCounts = list[tuple[Floats, Floats] | None]
 
 
 @dataclass(frozen=True)
@@ -189,11 +197,47 @@ def learn_columns(
 ) -> list[Bins]:
     """Learn which bins there are, of which only the edges are known yet.
 
-    ``total`` is the weight of all rows. Few rows are looked at all, of many a sample.
+    ``total`` is the weight of all rows. Few rows are looked at all. Of many a sample is enough for
+    edges of about equal mass; but the values of columns that have not too many are all counted, so
+    that a rare one (a code for "unknown", a category) has the bin that its rows deserve.
     """
     max_bins = MAX_BINS if fine or total >= _FEW_ROWS else _FEW_BINS
-    X, weight = take_raw(raw, raw.sample(*EDGE_SAMPLE), weights)
-    return list(_learn_columns(X, weight, fields, max_bins))
+    index = raw.sample(*EDGE_SAMPLE)
+    counts: ValueCounts = [None] * len(fields)
+    if index is not None:
+        known: ValueCounts | None = getattr(raw, "counts", None)
+        counts = raw.merge(merge_counts, count_block) if known is None else known
+    X, weight = take_raw(raw, index, weights)
+    columns = [c or _count(X[:, i], weight) for i, c in enumerate(counts)]
+    return list(_learn_columns(columns, fields, max_bins))
+
+
+def count_block(block: RawBlock) -> ValueCounts:
+    """Return the values of each column and their summed weights, None where there are too many."""
+    counts: ValueCounts = []
+    for x in block.X.T:
+        few = np.unique(x[: 2 * MOST_COUNTED])  # mostly that is seen soon
+        counts.append(None if len(few) > MOST_COUNTED else _limit(_count(x, block.weight)))
+    return counts
+
+
+def merge_counts(a: ValueCounts, b: ValueCounts) -> ValueCounts:
+    """Return what two parts of a table count."""
+    return [
+        None if one is None or other is None else _limit(_count(*map(np.append, one, other)))
+        for one, other in zip(a, b, strict=True)
+    ]
+
+
+def _count(x: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the values of a column and their summed weights."""
+    there = ~np.isnan(x)
+    values, at = np.unique(x[there], return_inverse=True)
+    return values, np.asarray(np.bincount(at, weight[there], minlength=len(values)), np.float64)
+
+
+def _limit(counted: tuple[Floats, Floats]) -> tuple[Floats, Floats] | None:
+    return counted if len(counted[0]) <= MOST_COUNTED else None
 
 
 def take_raw(raw: Rows, index: Index | None, weights: RawWeights) -> tuple[Floats, Floats]:
@@ -288,20 +332,19 @@ def _join_edges(columns: Sequence[Bins]) -> tuple[Floats, Integers, Integers, In
 
 
 def _learn_columns(
-    X: Floats, weight: Floats, fields: Sequence[Field], max_bins: int
+    columns: Sequence[tuple[Floats, Floats]], fields: Sequence[Field], max_bins: int
 ) -> Iterator[Bins]:
-    for source, field in enumerate(fields):
-        x = X[:, source]
+    for source, (field, (values, mass)) in enumerate(zip(fields, columns, strict=True)):
         if field.categories is not None:
-            yield from _learn_levels(source, x, weight, len(field.categories))
+            n_levels = len(field.categories)
+            levels = np.bincount(values.astype(np.intp), mass, minlength=n_levels)
+            yield from _learn_levels(source, np.asarray(levels, np.float64), n_levels)
         else:
-            yield NumberBins.begin(source, _find_edges(x, weight, max_bins))
+            yield NumberBins.begin(source, _find_edges(values, mass, max_bins))
 
 
-def _learn_levels(source: int, x: Floats, weight: Floats, n_levels: int) -> Iterator[Bins]:
+def _learn_levels(source: int, mass: Floats, n_levels: int) -> Iterator[Bins]:
     """Yield bins: a bin for each frequent level, the rarest one bin together."""
-    there = ~np.isnan(x)
-    mass = np.bincount(x[there].astype(np.intp), weight[there], minlength=n_levels)
     order = np.argsort(-mass, kind="stable")
     own = order[:_MAX_LEVELS]
     for first in range(0, max(len(own), 1), MAX_BINS - 1):
@@ -315,19 +358,17 @@ def _learn_levels(source: int, x: Floats, weight: Floats, n_levels: int) -> Iter
         yield LevelBins(source, np.zeros(n_bins + 1), bin_of_level)
 
 
-def _find_edges(x: Floats, weight: Floats, max_bins: int) -> Floats:
+def _find_edges(values: Floats, mass: Floats, max_bins: int) -> Floats:
     """Return edges between bins of about equal sums of square roots of frequencies.
 
     Rare values, such as the few large ones of a skewed column, so keep more bins than
     quantiles would leave them.
     """
-    there = ~np.isnan(x)
-    values, at = np.unique(x[there], return_inverse=True)
     if len(values) < 2:
         return np.zeros(0)
     first = np.arange(1, len(values))
     if len(values) > max_bins:
-        size = np.sqrt(np.bincount(at, weight[there], minlength=len(values)))
+        size = np.sqrt(mass)
         middle = (np.cumsum(size) - 0.5 * size) / size.sum()
         bins = np.minimum((middle * max_bins).astype(np.intp), max_bins - 1)
         first = np.flatnonzero(np.diff(bins)) + 1

@@ -1,8 +1,9 @@
 """Rows in blocks, wherever they are kept: all that the engine does with rows goes through here.
 
 Rows are cut into blocks by their number alone. What is computed of a block depends on nothing
-but the block, and what is summed over blocks is added in their order. So threads, files and
-processes change no bit: they only decide where a block lies and who works on it.
+but the block, and what is summed over blocks is added in a tree of fixed shape: each four
+neighbours, then these sums again. So threads, files and processes change no bit: they only decide
+where a block lies and who works on it, and any part of the tree can be added where its blocks are.
 """
 
 from __future__ import annotations
@@ -19,13 +20,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK_ROWS", "Block", "Codes", "MemoryRows", "Rows", "Values", "cut_rows", "run_ahead"]
+__all__ = [
+    "BLOCK_ROWS",
+    "WIDTH",
+    "Block",
+    "Codes",
+    "MemoryRows",
+    "Rows",
+    "Values",
+    "cut_rows",
+    "fold",
+    "run_ahead",
+]
 
 Codes = NDArray[np.uint8]
 Values = Sequence[NDArray[Any]]  # something of every row: an array for each block
 Index = NDArray[np.intp]
 
 BLOCK_ROWS = 65_536  # kPart of cpp/core/engine_rows.cpp
+WIDTH = 4  # how many neighbours are added at each level of the tree of sums
 
 
 @dataclass(eq=False)
@@ -62,6 +75,31 @@ def cut_rows(n_rows: int, size: int = BLOCK_ROWS) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
+
+
+def fold(parts: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    """Return parts merged in a tree of fixed shape, of which only one path is kept at a time.
+
+    Examples
+    --------
+    >>> fold("abcdefghij", lambda a, b: f"({a}{b})")
+    '(((((ab)c)d)(((ef)g)h))(ij))'
+    """
+    levels: list[list[Any]] = []
+    for part in parts:
+        for waiting in levels:
+            waiting.append(part)
+            if len(waiting) < WIDTH:
+                break
+            part = reduce(merge, waiting)
+            waiting.clear()
+        else:
+            levels.append([part])
+    last: list[Any] = []
+    for waiting in levels:
+        left = [*waiting, *last]
+        last = [reduce(merge, left)] if left else []
+    return last[0]
 
 
 class Rows(ABC):
@@ -102,7 +140,13 @@ class Rows(ABC):
 
     def total(self, function: Callable[..., Any], *values: Values) -> Any:
         """Return the sum of what a function returns, numbers or tuples of arrays."""
-        return reduce(_add, self.run(function, *values))
+        return self.merge(_add, function, *values)
+
+    def merge(
+        self, merge: Callable[[Any, Any], Any], function: Callable[..., Any], *values: Values
+    ) -> Any:
+        """Return what a function returns of each block, merged in the tree."""
+        return fold(self.run(function, *values), merge)
 
     def cut(self, array: NDArray[Any]) -> Values:
         """Return an array of all rows by block."""
@@ -169,7 +213,7 @@ class MemoryRows(Rows):
         inner = self.n_threads if len(made) == 1 else 1
         rows = MemoryRows([Block(parts[0], inner) for parts in made], self.n_threads)
         values: list[Values] = [[parts[1 + i] for parts in made] for i in range(n)]
-        return rows, values, reduce(merge, (parts[-1] for parts in made))
+        return rows, values, fold((parts[-1] for parts in made), merge)
 
 
 def run_ahead(

@@ -12,17 +12,16 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.engine.rows import Block, Rows, Values, run_ahead
+from newron.engine.rows import Block, Rows, Values, fold, run_ahead
 from newron.errors import InputError
 
-__all__ = ["Budget", "StoredRows", "StoredValues", "store_rows"]
+__all__ = ["Budget", "KeptRows", "StoredRows", "StoredValues", "store_rows"]
 
 
 @dataclass
@@ -146,20 +145,12 @@ class StoredValues(Sequence[NDArray[Any]]):
         return out
 
 
-class StoredRows(Rows):
-    """Blocks of codes in memory or on disk, each worked on by one of some threads."""
+class KeptRows(Rows):
+    """Rows of which values are kept in memory up to a budget, and then on disk."""
 
-    def __init__(self, codes: Values, sizes: Sequence[int], budget: Budget, n_threads: int) -> None:
+    def __init__(self, sizes: Sequence[int], budget: Budget, n_threads: int) -> None:
         super().__init__(sizes)
-        self._codes, self._budget, self.n_threads = codes, budget, n_threads
-
-    def run(self, function: Callable[..., Any], *values: Values) -> Iterator[Any]:
-        """Yield the results of a function of each block."""
-        # Blocks are read here, one after the other, as they are needed.
-        arguments = (
-            (Block(self._codes[i]), *(part[i] for part in values)) for i in range(len(self.sizes))
-        )
-        return run_ahead(function, arguments, self.n_threads)
+        self._budget, self.n_threads = budget, n_threads
 
     def make(self, n: int, function: Callable[..., Any], *values: Values) -> list[Values]:
         """Return values of the rows."""
@@ -174,6 +165,22 @@ class StoredRows(Rows):
     ) -> tuple[Rows, list[Values], Any]:
         """Return rows as codes, values of them, and what they sum up to."""
         return store_rows(self.run(function), n, merge, self._budget, self.n_threads)
+
+
+class StoredRows(KeptRows):
+    """Blocks of codes in memory or on disk, each worked on by one of some threads."""
+
+    def __init__(self, codes: Values, sizes: Sequence[int], budget: Budget, n_threads: int) -> None:
+        super().__init__(sizes, budget, n_threads)
+        self._codes = codes
+
+    def run(self, function: Callable[..., Any], *values: Values) -> Iterator[Any]:
+        """Yield the results of a function of each block."""
+        # Blocks are read here, one after the other, as they are needed.
+        arguments = (
+            (Block(self._codes[i]), *(part[i] for part in values)) for i in range(len(self.sizes))
+        )
+        return run_ahead(function, arguments, self.n_threads)
 
 
 def store_rows(
@@ -195,5 +202,5 @@ def store_rows(
                 each.append(part)
             yield summed
 
-    total = reduce(merge, keep())
+    total = fold(keep(), merge)
     return StoredRows(codes, sizes, budget, n_threads), list(values), total

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from newron.data import Dataset
-from newron.engine.rows import Rows, cut_rows
+from newron.engine.rows import Rows, cut_rows, fold
 from newron.errors import InputError, NewronWarning
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import SetMixin
@@ -598,11 +598,11 @@ def _list_presence(n_labels: int) -> list[NDArray[np.intp]]:
 
 
 def _count_classes(numbers: NDArray[np.intp], weight: Floats | None, n_classes: int) -> Floats:
-    """Return the summed weight of each class, added in the order of blocks of rows."""
+    """Return the summed weight of each class, added as those of blocks of rows are."""
     used = slice(None) if weight is None else np.flatnonzero(weight)
     own, weights = numbers[used], None if weight is None else weight[used]
     parts = [
         np.bincount(own[at], None if weights is None else weights[at], n_classes)
         for at in cut_rows(len(own))
     ]
-    return np.asarray(sum(parts), np.float64)
+    return np.asarray(fold(parts, np.add) if parts else np.zeros(n_classes), np.float64)

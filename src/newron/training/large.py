@@ -14,10 +14,19 @@ from typing import Any
 import numpy as np
 
 from newron.data import Dataset
-from newron.engine.binning import EDGE_SAMPLE, RawBlock
+from newron.engine.binning import EDGE_SAMPLE, RawBlock, ValueCounts, count_block, merge_counts
 from newron.engine.fitting import REFIT_SAMPLE
-from newron.engine.rows import BLOCK_ROWS, Index, MemoryRows, Rows, Values, cut_rows, run_ahead
-from newron.engine.storage import Budget, StoredValues, store_rows
+from newron.engine.rows import (
+    BLOCK_ROWS,
+    Index,
+    MemoryRows,
+    Rows,
+    Values,
+    cut_rows,
+    fold,
+    run_ahead,
+)
+from newron.engine.storage import Budget, KeptRows, StoredValues, store_rows
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
 from newron.tables.fingerprint import TableHash
@@ -123,7 +132,7 @@ def make_block(X: Floats, y: Floats, weight: Floats, count: Counts | None = None
     return RawBlock(X, y, weight, counts.astype(np.float64))
 
 
-class DatasetRows(Rows):
+class DatasetRows(KeptRows):
     """The rows of a data set, read again whenever all are needed.
 
     Some are kept: those that samples are made of, collected in one reading.
@@ -136,12 +145,12 @@ class DatasetRows(Rows):
         n_threads: int,
         check: Callable[[Floats], None] | None = None,
     ) -> None:
-        self._labelled, self.n_threads, self._check = labelled, n_threads, check
-        self._budget, self._on_progress = Budget(data.memory, data.cache), data.on_progress
-        n_rows = labelled.n_used
-        super().__init__([at.stop - at.start for at in cut_rows(n_rows, BLOCK_ROWS)])
+        sizes = [at.stop - at.start for at in cut_rows(labelled.n_used, BLOCK_ROWS)]
+        super().__init__(sizes, Budget(data.memory, data.cache), n_threads)
+        self._labelled, self._check, self._on_progress = labelled, check, data.on_progress
         self.is_unweighed = labelled.weight is None
         self.fingerprint = ""
+        self.counts: ValueCounts | None = None  # found together with the fingerprint
         self._kept: tuple[Index, RawBlock] | None = None
 
     def _list_blocks(self) -> Iterator[RawBlock]:
@@ -159,22 +168,8 @@ class DatasetRows(Rows):
         arguments = zip(self._list_blocks(), *values, strict=True)
         return run_ahead(function, arguments, self.n_threads)
 
-    def make(self, n: int, function: Callable[..., Any], *values: Values) -> list[Values]:
-        """Return values of the rows."""
-        made = [StoredValues(self._budget) for _ in range(n)]
-        for parts in self.run(function, *values):
-            for each, part in zip(made, parts, strict=True):
-                each.append(part)
-        return list(made)
-
-    def store(
-        self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
-    ) -> tuple[Rows, list[Values], Any]:
-        """Return rows as codes, values of them, and what they sum up to."""
-        return store_rows(self.run(function), n, merge, self._budget, self.n_threads)
-
     def collect(self, samples: Sequence[tuple[int, int]]) -> None:
-        """Read all rows once, keep those of some samples, and know the table's fingerprint.
+        """Read all rows once, keep those of some samples, count, and know the table's fingerprint.
 
         A sample is a number of rows and a seed.
         """
@@ -182,12 +177,18 @@ class DatasetRows(Rows):
         none = np.zeros(0, np.intp)
         index = np.unique(np.concatenate([none, *(each for each in chosen if each is not None)]))
         digest = TableHash([one.name for one in self._labelled.fields])
-        targets, parts, first = StoredValues(self._budget), [], 0
-        for block in self._list_blocks():
-            digest.add(block.X)
-            targets.append(block.y)
-            parts.append(block.take(find_between(index, first, first + block.n_rows)))
-            first += block.n_rows
+        targets, parts = StoredValues(self._budget), []
+
+        def read() -> Iterator[ValueCounts]:
+            first = 0
+            for block in self._list_blocks():
+                digest.add(block.X)
+                targets.append(block.y)
+                parts.append(block.take(find_between(index, first, first + block.n_rows)))
+                first += block.n_rows
+                yield count_block(block)
+
+        self.counts = fold(read(), merge_counts)
         self.fingerprint = digest.finish(targets)
         self._kept = index, join_blocks(parts)
 

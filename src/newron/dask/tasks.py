@@ -1,0 +1,105 @@
+"""What newron asks of a Dask cluster: tasks that are retried, and results that do not hang."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from newron.engine.rows import WIDTH, fold
+from newron.errors import InputError
+
+__all__ = ["Cluster"]
+
+_RETRIES = 3  # of a task
+_PATIENCE = 60.0  # seconds without any worker, after which a fit ends
+_MERGED = WIDTH**2  # parts of a sum that a task adds: two levels of the tree
+
+
+class Cluster:
+    """The public task interface of a client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    @classmethod
+    def find(cls) -> Cluster:
+        """Return that of the client that there is."""
+        try:
+            from distributed import get_client
+        except ImportError:
+            raise InputError(
+                "expected Dask's distributed, got none installed: run pip install "
+                "'newron-ian[dask]'"
+            ) from None
+        try:
+            return cls(get_client())
+        except ValueError:
+            raise InputError(
+                "expected a Dask client, got none; make one first: distributed.Client(...)"
+            ) from None
+
+    def count_threads(self) -> dict[str, int]:
+        """Return how many threads each worker has."""
+        return dict(sorted(self.client.nthreads().items()))
+
+    def map(self, function: Callable[..., Any], *columns: Sequence[Any], **how: Any) -> list[Any]:
+        """Begin to compute a function of each row of arguments, futures among them."""
+        if not columns[0]:
+            return []
+        made: list[Any] = self.client.map(function, *columns, pure=False, retries=_RETRIES, **how)
+        return made
+
+    def share(self, value: Any) -> Any:
+        """Return a future of a value that many tasks need: it is sent once.
+
+        It is made by a task, and not scattered: what was scattered could not be made again.
+        """
+        return self.client.submit(_Return(value), pure=False, retries=_RETRIES)
+
+    def list_results(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """Yield results in their order."""
+        return map(self.find_result, futures)
+
+    def merge(self, parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
+        """Return parts merged in the tree of sums: by workers, but for the last ones."""
+        while len(parts) > _MERGED:
+            chunks = [parts[i : i + _MERGED] for i in range(0, len(parts), _MERGED)]
+            parts = self.map(fold, chunks, [merge] * len(chunks))
+        return fold(self.list_results(parts), merge)
+
+    def find_result(self, future: Any) -> Any:
+        """Return what a task returns, or raise where that can never be."""
+        from distributed import KilledWorker
+
+        while True:
+            try:
+                return future.result(timeout=_PATIENCE)
+            except KilledWorker as error:
+                raise InputError(
+                    "expected workers that can hold their rows, got some that died at it "
+                    "again and again; give them more memory, or make the partitions smaller: "
+                    + str(error).split("\n")[0]
+                ) from None
+            except TimeoutError:
+                if future.done():  # and this is its own error
+                    raise
+                if not self.client.nthreads():
+                    raise InputError(
+                        f"expected a worker on the Dask cluster, got none for {_PATIENCE:.0f} s; "
+                        "start some, and fit again"
+                    ) from None
+
+
+class _Return:
+    """A function without arguments that returns a value."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self) -> Any:
+        return self.value
