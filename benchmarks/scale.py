@@ -2,7 +2,8 @@
 
 Tables are made on the spot, the same rows by their numbers alone. Every fit runs in a process of
 its own, whose processor seconds and peak of memory are reported: wall time means little on a
-machine that others use. ``benchmarks.scale_model`` fits a cost model to the runs.
+machine that others use. What was run stands in a journal, and is run again only where it is not
+there. ``benchmarks.scale_model`` fits a cost model to the runs.
 """
 
 from __future__ import annotations
@@ -123,41 +124,38 @@ def write_arrays(shape: Shape, folder: Path) -> None:
 # ---- fits, each in a process of its own ----
 
 
-def fit_memory(folder: Path, shape: Shape, n_jobs: int) -> Any:
+def fit_memory(shape: Shape, n_jobs: int) -> Any:
     """Fit a table in memory."""
     import pandas as pd
 
     from newron import NewronClassifier
 
-    del folder
     X, y = draw(shape, 0, shape.rows)
     frame = pd.DataFrame(X, columns=shape.names)
     begin = time.process_time()
     return NewronClassifier(PROCESSING, n_jobs=n_jobs).fit(frame, y), begin, {}
 
 
-def fit_mapped(folder: Path, shape: Shape, n_jobs: int) -> Any:
+def fit_mapped(folder: Path, n_jobs: int) -> Any:
     """Fit a memory-mapped array."""
     from newron import NewronClassifier
 
-    del shape
     X, y = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in "Xy")
     begin = time.process_time()
     return NewronClassifier(PROCESSING, n_jobs=n_jobs).fit(X, np.array(y)), begin, {}
 
 
-def fit_files(folder: Path, shape: Shape, n_jobs: int) -> Any:
+def fit_files(folder: Path, n_jobs: int) -> Any:
     """Fit Parquet files."""
     import newron.data
     from newron import NewronClassifier
 
-    del shape
     begin = time.process_time()
     data = newron.data.open(folder)
     return NewronClassifier(PROCESSING, n_jobs=n_jobs).fit(data, "y"), begin, {}
 
 
-def fit_dask(folder: Path, shape: Shape, n_workers: int, *, kill: bool = False) -> Any:
+def fit_dask(folder: Path, n_workers: int, *, kill: bool = False) -> Any:
     """Fit the files as partitions of a cluster; with ``kill`` one worker is killed half way."""
     import dask.dataframe as dd
     import pandas as pd
@@ -184,11 +182,10 @@ def fit_dask(folder: Path, shape: Shape, n_workers: int, *, kill: bool = False) 
         return begin_map(self, function, *columns, **how)
 
     Cluster.map = count  # type: ignore[method-assign]
-    how = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
-    with (
-        LocalCluster(n_workers=n_workers, memory_limit=0, **how) as cluster,
-        Client(cluster) as client,
-    ):
+    with LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=True,
+        memory_limit=0, dashboard_address=None,
+    ) as cluster, Client(cluster) as client:  # fmt: skip
         paths = sorted(folder.glob("*.parquet"))
         frame = dd.from_map(pd.read_parquet, paths, meta=pd.read_parquet(paths[0]).iloc[:0])
         begin = time.process_time()
@@ -203,18 +200,16 @@ def fit_dask(folder: Path, shape: Shape, n_workers: int, *, kill: bool = False) 
 
 
 CASES: dict[str, Callable[[Path, Shape], Any]] = {
-    "memory, 1 thread": lambda folder, shape: fit_memory(folder, shape, 1),
-    "memory, 2 threads": lambda folder, shape: fit_memory(folder, shape, 2),
-    "memory, 4 threads": lambda folder, shape: fit_memory(folder, shape, 4),
-    "memory-mapped": lambda folder, shape: fit_mapped(folder, shape, 1),
-    "Parquet, 1 file": lambda folder, shape: fit_files(folder / "1", shape, 1),
-    "Parquet, 50 files": lambda folder, shape: fit_files(folder / "50", shape, 2),
-    "Dask, 1 worker": lambda folder, shape: fit_dask(folder / "50", shape, 1),
-    "Dask, 2 workers": lambda folder, shape: fit_dask(folder / "50", shape, 2),
-    "Dask, 4 workers": lambda folder, shape: fit_dask(folder / "50", shape, 4),
-    "Dask, 2 workers, one killed": lambda folder, shape: fit_dask(
-        folder / "50", shape, 2, kill=True
-    ),
+    "memory, 1 thread": lambda _, shape: fit_memory(shape, 1),
+    "memory, 2 threads": lambda _, shape: fit_memory(shape, 2),
+    "memory, 4 threads": lambda _, shape: fit_memory(shape, 4),
+    "memory-mapped": lambda folder, _: fit_mapped(folder, 1),
+    "Parquet, 1 file": lambda folder, _: fit_files(folder / "1", 1),
+    "Parquet, 50 files": lambda folder, _: fit_files(folder / "50", 2),
+    "Dask, 1 worker": lambda folder, _: fit_dask(folder / "50", 1),
+    "Dask, 2 workers": lambda folder, _: fit_dask(folder / "50", 2),
+    "Dask, 4 workers": lambda folder, _: fit_dask(folder / "50", 4),
+    "Dask, 2 workers, one killed": lambda folder, _: fit_dask(folder / "50", 2, kill=True),
 }
 
 
@@ -233,18 +228,56 @@ def run_case(name: str, folder: Path, shape: Shape) -> None:
     print(json.dumps(run))
 
 
-def measure(name: str, folder: Path, shape: Shape) -> Run:
+def measure(name: str, folder: Path, shape: Shape) -> dict[str, Any]:
     """Run a case in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.scale", "--case", name, "--folder", str(folder)]
     command += ["--rows", str(shape.rows), "--columns", str(shape.columns)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{name}: {done.stderr[-2000:]}")
-    found = json.loads(done.stdout.splitlines()[-1])
-    lists = {key: tuple(value) for key, value in found.items() if isinstance(value, list)}
-    run = Run(**{**found, **lists})
-    print(f"{name}, {shape.size}: {run}", file=sys.stderr, flush=True)
-    return run
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+@dataclass(frozen=True)
+class Journal:
+    """The runs of a file, and where tables are made for those that are missing."""
+
+    path: Path
+    where: str | None
+
+    def read(self) -> dict[tuple[str, int, int], Run]:
+        """Return all runs by case, rows and columns."""
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        runs = {}
+        for line in map(json.loads, lines):
+            key = line.pop("case"), line.pop("rows"), line.pop("columns")
+            lists = {name: tuple(each) for name, each in line.items() if isinstance(each, list)}
+            runs[key] = Run(**{**line, **lists})
+        return runs
+
+    def find(self, names: Sequence[str], shape: Shape) -> dict[str, Run]:
+        """Return the runs of some cases; those that are missing are run now."""
+        known = self.read()
+        missing = [name for name in names if (name, shape.rows, shape.columns) not in known]
+        if missing:
+            self._run(missing, shape)
+            known = self.read()
+        return {name: known[name, shape.rows, shape.columns] for name in names}
+
+    def _run(self, names: Sequence[str], shape: Shape) -> None:
+        with open_folder(self.where, 24.0 * shape.rows * shape.columns) as folder:
+            if "memory-mapped" in names:
+                write_arrays(shape, folder)
+            if "Parquet, 1 file" in names:
+                write_parquet(shape, folder / "1", 1)
+            write_parquet(shape, folder / "50", 50)
+            for name in names:
+                line = {"case": name, "rows": shape.rows, "columns": shape.columns}
+                line |= measure(name, folder, shape)
+                with self.path.open("a") as file:
+                    file.write(json.dumps(line) + "\n")
+                print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -259,14 +292,10 @@ def open_folder(where: str | None, n_bytes: float) -> Any:
 # ---- parts of the report ----
 
 
-def compare_sources(report: Report, shape: Shape, where: str | None) -> None:
-    """One model from all sources, to the last bit."""
+def compare_sources(report: Report, journal: Journal, shape: Shape) -> None:
+    """Compare the models of all sources to the last bit."""
     report.add(f"\n## One result: {shape.size}")
-    with open_folder(where, 3.0 * 8.0 * shape.rows * shape.columns) as folder:
-        write_arrays(shape, folder)
-        write_parquet(shape, folder / "1", 1)
-        write_parquet(shape, folder / "50", 50)
-        runs = {name: measure(name, folder, shape) for name in CASES}
+    runs = journal.find(list(CASES), shape)
     first = runs["memory, 1 thread"]
     rows = [
         [
@@ -282,20 +311,16 @@ def compare_sources(report: Report, shape: Shape, where: str | None) -> None:
     report.add("The 50 files, and so the partitions, have odd sizes; one of them is empty.")
 
 
-def measure_memory(report: Report, gigabytes: float, where: str | None) -> None:
-    """The peak of memory on a table that is much larger."""
+def measure_memory(report: Report, journal: Journal, gigabytes: float) -> None:
+    """Measure the peak of memory on a table that is much larger."""
     shape = Shape(round(gigabytes * 1e9 / 8 / 20))
     report.add(f"\n## Memory: {shape.size}, {gigabytes:g} GB as float64")
-    with open_folder(where, 2.0 * gigabytes * 1e9) as folder:
-        write_parquet(shape, folder / "50", 50)
-        on_disk = sum(path.stat().st_size for path in (folder / "50").iterdir())
-        run = measure("Parquet, 50 files", folder, shape)
+    (run,) = journal.find(["Parquet, 50 files"], shape).values()
     report.table(
-        ["files", "on disk", "peak memory", "CPU s", "CPU s per million rows"],
+        ["files", "peak memory", "CPU s", "CPU s per million rows"],
         [
             [
                 "50 of Parquet",
-                f"{on_disk / 1e9:.1f} GB",
                 f"{run.peak / 1e9:.2f} GB",
                 f"{run.total:.0f}",
                 f"{run.total / shape.rows * 1e6:.1f}",
@@ -304,13 +329,11 @@ def measure_memory(report: Report, gigabytes: float, where: str | None) -> None:
     )
 
 
-def measure_speed(report: Report, shape: Shape, where: str | None) -> None:
-    """What Dask costs over threads, and what a second worker saves."""
+def measure_speed(report: Report, journal: Journal, shape: Shape) -> None:
+    """Measure what Dask costs over threads, and what a second worker saves."""
     report.add(f"\n## Speed: {shape.size}")
-    with open_folder(where, 1.2 * 8.0 * shape.rows * shape.columns) as folder:
-        write_parquet(shape, folder / "50", 50)
-        names = ["Parquet, 50 files", "Dask, 1 worker", "Dask, 2 workers", "Dask, 4 workers"]
-        runs = {name: measure(name, folder, shape) for name in names}
+    names = ["Parquet, 50 files", "Dask, 1 worker", "Dask, 2 workers", "Dask, 4 workers"]
+    runs = journal.find(names, shape)
     files = runs[names[0]]
     rows = [
         [
@@ -338,12 +361,13 @@ PARTS = ("bits", "memory", "speed", "model")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_003, help="of the table of all sources")
+    parser.add_argument("--rows", type=int, default=850_001, help="of the table of all sources")
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--gigabytes", type=float, default=10.0, help="of the table in files")
     parser.add_argument("--speed-rows", type=int, default=10_000_000)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--folder", help="where to make the tables; by default the system's")
+    parser.add_argument("--journal", default="docs/results/scale.jsonl")
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--write", metavar="FILE", help="write the report as Markdown")
     options = parser.parse_args(arguments)
@@ -353,16 +377,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report = open_report(
         "Scale", parser, arguments, ["numpy", "pyarrow", "pandas", "dask", "distributed"]
     )
+    journal = Journal(Path(options.journal), options.folder)
     if "bits" in options.parts:
-        compare_sources(report, Shape(options.rows, options.columns), options.folder)
+        compare_sources(report, journal, Shape(options.rows, options.columns))
     if "memory" in options.parts:
-        measure_memory(report, options.gigabytes, options.folder)
+        measure_memory(report, journal, options.gigabytes)
     if "speed" in options.parts:
-        measure_speed(report, Shape(options.speed_rows, options.columns), options.folder)
+        measure_speed(report, journal, Shape(options.speed_rows, options.columns))
     if "model" in options.parts:
         from benchmarks.scale_model import report_model
 
-        report_model(report, options.folder)
+        report_model(report, journal)
     report.write(options.write)
 
 

@@ -38,10 +38,12 @@ if TYPE_CHECKING:
         model,
         neurons,
         objectives,
+        polars,
         report,
         rules,
         search,
         shapes,
+        spark,
         tables,
     )
     from newron.estimators import NewronClassifier, NewronRegressor, NewronSurvival
@@ -84,10 +86,12 @@ __all__ = [
     "model",
     "neurons",
     "objectives",
+    "polars",
     "report",
     "rules",
     "search",
     "shapes",
+    "spark",
     "tables",
 ]
 
@@ -106,10 +110,12 @@ _SUBPACKAGES = (
     "model",
     "neurons",
     "objectives",
+    "polars",
     "report",
     "rules",
     "search",
     "shapes",
+    "spark",
     "tables",
 )
 _LAZY = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, repeat
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,15 @@ class Group:
 
     sizes: tuple[int, ...]
     read: Callable[..., Any]
-    futures: tuple[Any, ...]
+    futures: Sequence[Any]
 
 
 class _Parts(list[Any]):
-    """A value of the rows, as a future for each group."""
+    """A value of the rows: for each group, futures of tuples, an entry of which is the value."""
+
+    def __init__(self, futures: Sequence[Sequence[Any]], entry: int) -> None:
+        super().__init__(futures)
+        self.entry = entry
 
 
 class DaskRows(Rows):
@@ -56,17 +60,16 @@ class DaskRows(Rows):
         self._cluster, self._groups, self._width = cluster, list(groups), width
         self.rows_per_worker: dict[str, int] = {}  # of the codes
 
-    def _start(self, task: Any, groups: slice, *values: Values, **how: Any) -> list[Any]:
+    def _start(self, task: Any, among: slice, *values: Values, **how: Any) -> list[Any]:
         """Begin a task for each of some groups."""
-        shared = self._cluster.share(task)
-        own = self._groups[groups]
-        columns = [self._split(part)[groups] for part in values]
+        own = self._groups[among]
+        task = _Work(task, [part.entry if isinstance(part, _Parts) else None for part in values])
         return self._cluster.map(
-            _work,
-            [shared] * len(own),
+            _call,
+            [self._cluster.share(task)] * len(own),
             [group.read for group in own],
             [list(group.futures) for group in own],
-            *columns,
+            *(self._split(part)[among] for part in values),
             **how,
         )
 
@@ -92,12 +95,8 @@ class DaskRows(Rows):
 
     def make(self, n: int, function: Callable[..., Any], *values: Values) -> list[Values]:
         """Return values of the rows, which stay with the workers."""
-        made = self._start(_Transpose(function), slice(None), *values)
-        return [_Parts(self._pick(i, [[one] for one in made])) for i in range(n)]
-
-    def _pick(self, i: int, made: Sequence[list[Any]]) -> list[Any]:
-        """Return one part of what groups became, joined."""
-        return self._cluster.map(_join, [i] * len(made), made)
+        made = [[one] for one in self._start(_Transpose(function), slice(None), *values)]
+        return [_Parts(made, i) for i in range(n)]
 
     def store(
         self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
@@ -106,26 +105,21 @@ class DaskRows(Rows):
 
         Groups are dealt out to the workers in order, by their threads.
         """
-
-        def cut(groups: list[Any]) -> list[list[Any]]:
-            return [groups[i : i + self._width] for i in range(0, len(groups), self._width)]
-
         made: list[Any] = []
-        for worker, part in self._deal():
+        for worker, among in self._deal():
             wish = {"workers": [worker], "allow_other_workers": True}
-            made += self._start(_Store(function, merge), part, **wish)
-        chunks = cut(made)
-        codes = self._pick(0, chunks)
-        values: list[Values] = [_Parts(self._pick(1 + i, chunks)) for i in range(n)]
-        sums = self._pick(-1, [[one] for one in made])
-        groups = [
-            Group(tuple(chain.from_iterable(one.sizes for one in own)), _read, (code,))
-            for own, code in zip(cut(self._groups), codes, strict=True)
+            made += self._start(_Store(function, merge), among, **wish)
+        total = self._cluster.merge(self._cluster.map(_get_last, made), merge)
+        firsts = range(0, len(made), self._width)
+        joined = [made[first : first + self._width] for first in firsts]
+        sizes = [
+            tuple(chain.from_iterable(one.sizes for one in self._groups[i : i + self._width]))
+            for i in firsts
         ]
-        del made, chunks
-        total, rows = self._cluster.merge(sums, merge), DaskRows(self._cluster, groups)
+        groups = [Group(*each) for each in zip(sizes, repeat(_read_codes), joined, strict=False)]
+        rows = DaskRows(self._cluster, groups)
         self.rows_per_worker = rows._count_rows()
-        return rows, values, total
+        return rows, [_Parts(joined, 1 + i) for i in range(n)], total
 
     def _deal(self) -> list[tuple[str, slice]]:
         """Return which groups each worker shall have."""
@@ -142,7 +136,7 @@ class DaskRows(Rows):
     def take(self, index: Index | None, values: Values) -> NDArray[Any]:
         """Return a value of some rows, or of all."""
         if index is None and isinstance(values, _Parts):
-            values = list(chain.from_iterable(self._cluster.list_results(values)))
+            values = list(self.run(_pass, values))
         return super().take(index, values)
 
     def _count_rows(self) -> dict[str, int]:
@@ -175,17 +169,36 @@ def choose_width(n_blocks: int, n_threads: int, block_bytes: int) -> int:
 # ---- what tasks do ----
 
 
-def _work(task: Any, read: Callable[..., Any], parts: list[Any], *values: Any) -> Any:
-    return task(read(*parts), *values)
+def _pass(block: Any, values: NDArray[Any]) -> NDArray[Any]:
+    del block
+    return values
 
 
-def _read(blocks: list[Any]) -> list[Any]:
-    return [block if isinstance(block, Block) else Block(np.asarray(block)) for block in blocks]
+def _call(work: Any, read: Callable[..., Any], parts: list[Any], *values: Any) -> Any:
+    return work(read(*parts), *values)
 
 
-def _join(i: int, made: list[Any]) -> Any:
-    """Return one part of results, of several ones joined."""
-    return made[0][i] if len(made) == 1 else list(chain.from_iterable(one[i] for one in made))
+def _read_codes(*stored: tuple[Any, ...]) -> list[Block]:
+    return [block for parts in stored for block in parts[0]]
+
+
+def _get_last(stored: tuple[Any, ...]) -> Any:
+    return stored[-1]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A task of blocks and values, some of which are entries of tuples."""
+
+    task: Callable[..., Any]
+    entries: list[int | None]
+
+    def __call__(self, blocks: Any, *values: Any) -> Any:
+        return self.task(blocks, *map(_pick, self.entries, values))
+
+
+def _pick(entry: int | None, value: list[Any]) -> list[Any]:
+    return value if entry is None else [block for parts in value for block in parts[entry]]
 
 
 @dataclass(frozen=True)
@@ -226,4 +239,5 @@ class _Store(_Fold):
     def __call__(self, blocks: Any, *values: Any) -> Any:
         *lists, sums = zip(*self.run(blocks, *values), strict=True)
         codes, *others = map(list, lists)
-        return _read(codes), *others, fold(sums, self.merge)
+        blocks = [Block(np.asarray(each)) for each in codes]
+        return blocks, *others, fold(sums, self.merge)

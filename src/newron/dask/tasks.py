@@ -12,6 +12,7 @@ __all__ = ["Cluster"]
 
 _RETRIES = 3  # of a task
 _PATIENCE = 60.0  # seconds without any worker, after which a fit ends
+_SMALL = 10_000  # bytes that every task may bring along
 _MERGED = WIDTH**2  # parts of a sum that a task adds: two levels of the tree
 
 
@@ -55,10 +56,14 @@ class Cluster:
         return made
 
     def share(self, value: Any) -> Any:
-        """Return a future of a value that many tasks need: it is sent once.
+        """Return a value that many tasks need, or a future of it, so that it is sent once.
 
         It is made by a task, and not scattered: what was scattered could not be made again.
         """
+        from distributed.protocol.pickle import dumps
+
+        if len(dumps(value)) <= _SMALL:  # type: ignore[no-untyped-call]
+            return value
         return self.client.submit(_Return(value), pure=False, retries=_RETRIES)
 
     def list_results(self, futures: Iterable[Any]) -> Iterator[Any]:
