@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from newron.dask.rows import DaskRows, Group, choose_width
+from newron.dask.rows import CODE_BYTES, RAW_BYTES, DaskRows, Group, choose_width
 from newron.dask.tasks import Cluster
 from newron.engine.binning import RawBlock
 from newron.engine.rows import cut_rows
@@ -92,8 +92,9 @@ class Partitions:
         ends = np.cumsum(sizes)
         blocks = cut_rows(int(ends[-1]), large.BLOCK_ROWS)
         n_threads = sum(self.cluster.count_threads().values())
-        n_bytes = large.BLOCK_ROWS * n_columns
-        wide, width = (choose_width(len(blocks), n_threads, each * n_bytes) for each in (1, 8))
+        cells = large.BLOCK_ROWS * n_columns
+        limits = (CODE_BYTES // cells, RAW_BYTES // (8 * cells))
+        wide, width = (choose_width(len(blocks), n_threads, limit) for limit in limits)
         groups = []
         for i in range(0, len(blocks), width):
             own = blocks[i : i + width]

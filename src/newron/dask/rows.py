@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from newron.dask.tasks import Cluster
 from newron.engine.rows import WIDTH, Block, Index, Rows, Values, fold
 
-__all__ = ["DaskRows", "Group", "choose_width"]
+__all__ = ["CODE_BYTES", "RAW_BYTES", "DaskRows", "Group", "choose_width"]
 
 _GROUPS = 4  # for each thread, at least
-_GROUP_BYTES = 2**27  # of a group at most
+CODE_BYTES, RAW_BYTES = 2**29, 2**27  # of a group at most, as codes and before
 
 
 @dataclass(frozen=True)
@@ -149,19 +149,16 @@ class DaskRows(Rows):
         return count
 
 
-def choose_width(n_blocks: int, n_threads: int, block_bytes: int) -> int:
-    """Return how many blocks a group has: so many that every thread has some groups.
+def choose_width(n_blocks: int, n_threads: int, most: int) -> int:
+    """Return how many blocks a group has, at most so many: every thread has some groups.
 
     Examples
     --------
-    >>> choose_width(153, 2, 2**21), choose_width(15_259, 16, 2**21), choose_width(7, 2, 2**21)
+    >>> choose_width(153, 2, 100), choose_width(15_259, 16, 100), choose_width(7, 2, 100)
     (16, 64, 1)
     """
     width = 1
-    while (
-        width * WIDTH * _GROUPS * n_threads <= n_blocks
-        and width * WIDTH * block_bytes <= _GROUP_BYTES
-    ):
+    while width * WIDTH <= min(most, n_blocks / (_GROUPS * n_threads)):
         width *= WIDTH
     return width
 

@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from newron.data import Dataset
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.estimators.periods import cut_time, expand, read_times
@@ -313,6 +314,11 @@ class NewronSurvival(NewronEstimator):
 
 
 def _count_rows(X: Any) -> int:
+    if hasattr(X, "__dask_graph__") or isinstance(X, Dataset):
+        raise InputError(
+            "X: expected a table in memory, of whose subjects periods are made, got "
+            f"{type(X).__name__}; give a part of its rows"
+        )
     if hasattr(X, "shape") and len(X.shape):
         return int(X.shape[0])
     return len(X)

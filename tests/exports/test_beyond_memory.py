@@ -1,0 +1,100 @@
+"""Tables larger than memory, predicted by databases and lazy frames."""
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+
+import newron.polars
+from newron import InputError, NewronClassifier, NewronRegressor
+
+ROWS = 400_000
+LIMIT = "20MB"  # of the database; the table has 29 MB
+
+
+@pytest.fixture(scope="module")
+def table():
+    random = np.random.default_rng(0)
+    numbers = {f"x{i}": random.normal(size=ROWS) for i in range(8)}
+    numbers["x1"][random.random(ROWS) < 0.1] = np.nan
+    kind = random.choice(["a", "b", "new"], ROWS, p=[0.5, 0.4, 0.1])
+    frame = pl.DataFrame({"id": np.arange(ROWS), **numbers, "kind": kind})
+    return frame.with_columns(pl.col("x1").fill_nan(None))
+
+
+@pytest.fixture(scope="module")
+def path(table, tmp_path_factory):
+    file = tmp_path_factory.mktemp("large") / "rows.parquet"
+    table.write_parquet(file, compression="uncompressed", row_group_size=20_000)
+    return file
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    rows = table.filter(pl.col("kind") != "new")[:1_500].drop("id")
+    score = np.nan_to_num(rows["x1"].to_numpy()) + (rows["kind"] == "a").to_numpy()
+    labels = np.where(score > 0.5, "high", "low")
+    return NewronClassifier("sigmoid", hidden_layer_sizes=(), random_state=0).fit(rows, labels)
+
+
+@pytest.mark.filterwarnings("ignore:.*are read as missing")
+def test_a_database_passes_parquet_larger_than_its_memory(fitted, table, path, tmp_path):
+    settings = {"threads": 1, "memory_limit": LIMIT, "temp_directory": ""}
+    with duckdb.connect(config=settings) as database:
+        database.execute(f"CREATE VIEW rows AS SELECT * FROM '{path}'")
+        with pytest.raises(duckdb.OutOfMemoryException):
+            database.execute("CREATE TABLE whole AS SELECT * FROM rows")
+        query = fitted.export("sql", dialect="duckdb", table="rows", keep=["id"]).text
+        database.execute("SET preserve_insertion_order = false")
+        query = query.rstrip().removesuffix(";")
+        database.execute(f"COPY ({query}) TO '{tmp_path / 'out.parquet'}' (ROW_GROUP_SIZE 20000)")
+    found = pl.read_parquet(tmp_path / "out.parquet").sort("id")
+    assert np.array_equal(found["prediction"].to_numpy(), fitted.model_.predict(table))
+    share = found["probability_high"].to_numpy()
+    assert np.allclose(share, fitted.model_.predict_proba(table)[:, 0], atol=1e-9, rtol=0.0)
+
+
+@pytest.mark.filterwarnings("ignore:.*are read as missing")
+def test_lazy_frames_are_predicted_batch_by_batch(fitted, table, path, monkeypatch, tmp_path):
+    sizes = []
+    predict = type(fitted.model_).predict
+
+    def watch(model, rows):
+        sizes.append(len(rows))
+        return predict(model, rows)
+
+    monkeypatch.setattr(type(fitted.model_), "predict", watch)
+    columns = newron.polars.predict(fitted).alias("label"), newron.polars.predict_proba(fitted)
+    pl.scan_parquet(path).select("id", columns[0], columns[1].alias("share")).sink_parquet(
+        tmp_path / "out.parquet"
+    )
+    found = pl.read_parquet(tmp_path / "out.parquet").sort("id")
+    assert max(sizes) < ROWS
+    assert sum(sizes) >= ROWS
+    assert np.array_equal(found["label"].to_numpy(), predict(fitted.model_, table))
+    shares = found["share"].struct.unnest()
+    assert shares.columns == ["high", "low"]
+    assert np.array_equal(shares.to_numpy(), fitted.model_.predict_proba(table))
+
+
+def test_several_targets_are_a_struct_and_classes_keep_their_type(table):
+    rows = table[:300].select("x0", "x2")
+    two = NewronRegressor("linear", hidden_layer_sizes=(), recipe="gradient", max_iter=2)
+    model = two.fit(rows, rows.to_numpy()).model_
+    found = rows.select(newron.polars.predict(model).alias("y")).unnest("y")
+    assert tuple(found.columns) == model.output.names
+    assert np.array_equal(found.to_numpy(), model.predict(rows))
+    for labels in ([1, 5], [False, True]):
+        y = np.array(labels)[(rows["x0"] > 0).to_numpy().astype(int)]
+        model = NewronClassifier(recipe="gradient", max_iter=2).fit(rows, y).model_
+        found = rows.select(newron.polars.predict(model))
+        assert found.to_series().to_list() == model.predict(rows).tolist()
+
+
+def test_what_is_no_model_of_classes_is_said_in_one_line(table):
+    with pytest.raises(InputError, match="expected a model or a fitted estimator, got str"):
+        newron.polars.predict("model.json")
+    rows = table[:50].select("x0")
+    model = NewronRegressor("linear", recipe="gradient", max_iter=2).fit(rows, rows["x0"])
+    with pytest.raises(InputError, match="expected a model of classes, got a regression"):
+        newron.polars.predict_proba(model)
