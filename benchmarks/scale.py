@@ -184,7 +184,7 @@ def fit_dask(folder: Path, n_workers: int, *, kill: bool = False) -> Any:
     Cluster.map = count  # type: ignore[method-assign]
     with LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=True,
-        memory_limit=0, dashboard_address=None,
+        memory_limit=0, dashboard_address=":0",
     ) as cluster, Client(cluster) as client:  # fmt: skip
         paths = sorted(folder.glob("*.parquet"))
         frame = dd.from_map(pd.read_parquet, paths, meta=pd.read_parquet(paths[0]).iloc[:0])

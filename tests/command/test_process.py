@@ -72,9 +72,10 @@ def is_writing(process, folder, before):
     [
         (signal.SIGINT, 130, [b"newron: interrupted: nothing was written"]),
         (signal.SIGTERM, 143, []),
+        (signal.SIGKILL, -signal.SIGKILL, []),
     ],
 )
-def test_ctrl_c_and_a_termination_leave_no_file(start, tmp_path, number, code, last):
+def test_ctrl_c_a_termination_and_a_kill_leave_no_file(start, tmp_path, number, code, last):
     with (tmp_path / "long.csv").open("w") as file:
         file.write("age,colour\n" + "51,red\n" * 2_000_000)
     before = {file.name for file in tmp_path.iterdir()}

@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 
 from builders.large_tables import make_frame, shrink_blocks
-from newron import Callback, InputError, NewronClassifier, NewronRegressor, NewronWarning
+from newron import (
+    Callback,
+    InputError,
+    NewronClassifier,
+    NewronRegressor,
+    NewronSurvival,
+    NewronWarning,
+)
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 da = pytest.importorskip("dask.array")
 
@@ -23,11 +31,14 @@ HOW = {"processing": "sigmoid", "hidden_layer_sizes": ()}
 @pytest.fixture(scope="module")
 def client():
     """Two worker processes, which are started again where they die."""
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
-    )
-    with cluster, distributed.Client(cluster) as client:
-        yield client
+    patience = {f"distributed.comm.timeouts.{name}": "300s" for name in ("connect", "tcp")}
+    with dask.config.set(patience):
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
+            memory_limit=0, death_timeout=300,
+        )  # fmt: skip
+        with cluster, distributed.Client(cluster, timeout=300) as client:
+            yield client
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +109,34 @@ def test_frames_are_predicted_with_their_index_and_meta(client, frame):
     assert np.allclose(odds.compute().sum(axis=1), 1.0)
 
 
+def test_rows_are_dealt_out_to_all_workers_wherever_the_partitions_were(client, frame, capsys):
+    whole = frame[[*INPUTS, "size"]]
+    with pytest.warns(NewronWarning, match="one partition"):
+        found = DaskNewronRegressor(**HOW, verbose=1).fit(cut(whole), "size")
+    held = found.rows_per_worker_
+    assert sorted(held.values()) == [500, 10_000]  # of three blocks, two lie together
+    assert "rows per worker: " in capsys.readouterr().out
+
+
+def test_groups_of_blocks_change_no_bit(client, frame, monkeypatch):
+    monkeypatch.setattr("newron.training.large.BLOCK_ROWS", 500)
+    monkeypatch.setattr("newron.dask.rows._GROUPS", 0.5)
+    found = DaskNewronRegressor(**HOW).fit(cut(frame[[*INPUTS, "size"]], 3_333), "size")
+    expected = NewronRegressor(**HOW).fit(frame[INPUTS], frame["size"])
+    assert found.model_.fingerprint == expected.model_.fingerprint
+    assert sorted(found.rows_per_worker_.values()) == [2_500, 8_000]
+
+
+def test_a_cluster_that_has_lost_all_workers_ends_a_fit_with_one_line(frame, monkeypatch):
+    monkeypatch.setattr("newron.dask.tasks._PATIENCE", 0.2)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster),
+        pytest.raises(InputError, match="expected a worker on the Dask cluster, got none for"),
+    ):
+        DaskNewronRegressor(**HOW).fit(cut(frame[[*INPUTS, "size"]], 5_000), "size")
+
+
 def test_a_small_table_is_trained_by_the_client_as_in_memory(client, frame, monkeypatch):
     monkeypatch.setattr("newron.training.large.LARGE_CELLS", 10**9)
     small = frame.iloc[:900]
@@ -115,6 +154,12 @@ def test_wrong_calls_are_said_in_one_line(client, frame):
         DaskNewronClassifier().fit(data, frame["label"])
     with pytest.raises(InputError, match="did you mean 'label'"):
         DaskNewronClassifier().fit(data, "lable")
+    with pytest.raises(InputError, match='objective: expected another one than "ordinal"'):
+        DaskNewronClassifier(objective="ordinal").fit(data, "level")
+    with pytest.raises(InputError, match="X: expected a table in memory, of whose subjects"):
+        NewronSurvival().fit(data[["a", "b"]], data[["label", "whole"]])
+    with pytest.raises(InputError, match="expected a data frame in memory"):
+        DaskNewronClassifier().partial_fit(data[["a", "b"]], data["label"])
     with pytest.raises(InputError, match='expected recipe="default"'):
         DaskNewronClassifier(recipe="gradient").fit(data[[*INPUTS, "label"]], "label")
     with pytest.warns(NewronWarning, match="one partition"):

@@ -8,8 +8,8 @@ import pytest
 import newron.polars
 from newron import InputError, NewronClassifier, NewronRegressor
 
-ROWS = 400_000
-LIMIT = "20MB"  # of the database; the table has 29 MB
+ROWS = 600_000
+LIMIT = "30MB"  # of the database; the table has 43 MB
 
 
 @pytest.fixture(scope="module")
@@ -37,16 +37,22 @@ def fitted(table):
     return NewronClassifier("sigmoid", hidden_layer_sizes=(), random_state=0).fit(rows, labels)
 
 
+def open_database(path):
+    """Open a database of little memory, which may not write to disk, on the file."""
+    settings = {"threads": 1, "memory_limit": LIMIT, "temp_directory": ""}
+    database = duckdb.connect(config=settings)
+    database.execute(f"CREATE VIEW rows AS SELECT * FROM '{path}'")
+    return database
+
+
 @pytest.mark.filterwarnings("ignore:.*are read as missing")
 def test_a_database_passes_parquet_larger_than_its_memory(fitted, table, path, tmp_path):
-    settings = {"threads": 1, "memory_limit": LIMIT, "temp_directory": ""}
-    with duckdb.connect(config=settings) as database:
-        database.execute(f"CREATE VIEW rows AS SELECT * FROM '{path}'")
-        with pytest.raises(duckdb.OutOfMemoryException):
-            database.execute("CREATE TABLE whole AS SELECT * FROM rows")
-        query = fitted.export("sql", dialect="duckdb", table="rows", keep=["id"]).text
+    with open_database(path) as database, pytest.raises(duckdb.OutOfMemoryException):
+        database.execute("CREATE TABLE whole AS SELECT * FROM rows")
+    query = fitted.export("sql", dialect="duckdb", table="rows", keep=["id"]).text
+    query = query.rstrip().removesuffix(";")
+    with open_database(path) as database:
         database.execute("SET preserve_insertion_order = false")
-        query = query.rstrip().removesuffix(";")
         database.execute(f"COPY ({query}) TO '{tmp_path / 'out.parquet'}' (ROW_GROUP_SIZE 20000)")
     found = pl.read_parquet(tmp_path / "out.parquet").sort("id")
     assert np.array_equal(found["prediction"].to_numpy(), fitted.model_.predict(table))
