@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "engine_kernels.h"
 #include "exact_machine.h"
 
 namespace newron {
@@ -149,6 +151,41 @@ void RankTable::row_slopes(int row, const double* z, double* slope, double* curv
   }
 }
 
+void RankTable::find_slopes(const std::vector<int>& rows, const double* z, double* slope,
+                            double* curve) const {
+  if (loss == Loss::binary) {
+    choose_engine_kernels().binary_slopes(z, targets, weights, rows.data(),
+                                          static_cast<int>(rows.size()), slope, curve);
+    return;
+  }
+  if (loss == Loss::squared && n_outputs == 1) {
+    for (const int row : rows) {
+      slope[row] = weights[row] * (2.0 * (z[row] - targets[row]));
+      curve[row] = weights[row] * 2.0;
+    }
+    return;
+  }
+  const std::size_t k = at(n_outputs);
+  for (const int row : rows) {
+    row_slopes(row, z + at(row) * k, slope + at(row) * k, curve + at(row) * k);
+  }
+}
+
+void RankTable::find_losses(const std::vector<int>& rows, const double* z, double* losses) const {
+  const std::size_t n = rows.size();
+  if (loss == Loss::binary) {
+    std::vector<float> y(n);
+    std::vector<double> weight(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = targets[rows[i]];
+      weight[i] = weights[rows[i]];
+    }
+    choose_engine_kernels().binary_losses(z, y.data(), weight.data(), static_cast<int>(n), losses);
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i) losses[i] = row_loss(rows[i], z + i * at(n_outputs));
+}
+
 bool RankTable::constrained() const {
   return std::any_of(monotone, monotone + n_columns, [](int m) { return m != 0; });
 }
@@ -170,7 +207,8 @@ bool RankTable::row_wrong(int row, const double* z) const {
 // ---- evaluating ----
 
 CrispNetwork::CrispNetwork(const RankTable& table, CrispShape shape)
-    : table_(table), shape_(std::move(shape)) {
+    : table_(table), shape_(std::move(shape)), all_rows_(at(table.n_rows)) {
+  std::iota(all_rows_.begin(), all_rows_.end(), 0);
   index_readers();
   recount();
 }
@@ -235,9 +273,9 @@ void CrispNetwork::evaluate_row(int row) {
 }
 
 double CrispNetwork::loss() const {
-  double sum = 0.0;
-  for (int row = 0; row < table_.n_rows; ++row) sum += table_.row_loss(row, scores(row));
-  return sum / table_.total_weight;
+  std::vector<double> losses(at(table_.n_rows));
+  table_.find_losses(all_rows_, scores_.data(), losses.data());
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / table_.total_weight;
 }
 
 int CrispNetwork::count_wrong() const {
@@ -285,33 +323,41 @@ void CrispNetwork::scores_with(int row, Changed first, double* z,
   }
 }
 
-// For each row, the loss with the condition on less that with it off.
-void CrispNetwork::find_differences(int neuron, int index, std::vector<double>& difference,
-                                    Team& team) const {
-  difference.resize(at(table_.n_rows));
+// A row is on one of the two sides as the network stands: only the other side is evaluated.
+void CrispNetwork::find_differences(int neuron, int index, Differences& found, Team& team) const {
   const int parts = (table_.n_rows + kPartRows - 1) / kPartRows;
+  std::vector<Differences> by_part(at(parts));
+  const Condition& condition = neuron < 0 ? shape_.terms[at(index)] : shape_.conditions[at(index)];
   team.run(parts, [&](int part, int) {
-    std::vector<double> on(at(table_.n_outputs)), off(at(table_.n_outputs));
+    Differences& mine = by_part[at(part)];
+    std::vector<double> other(at(table_.n_outputs)), scores_of;
     std::vector<Changed> scratch;
     const int end = std::min((part + 1) * kPartRows, table_.n_rows);
     for (int row = part * kPartRows; row < end; ++row) {
+      const int change = condition.holds(value(condition.source, row)) ? -1 : 1;
       if (neuron < 0) {
-        const Condition& term = shape_.terms[at(index)];
-        const bool holds = term.holds(value(term.source, row));
-        std::copy(scores(row), scores(row) + table_.n_outputs, on.begin());
-        off = on;
-        add_score(index, holds ? -1.0 : 1.0, holds ? off.data() : on.data());
+        std::copy(scores(row), scores(row) + table_.n_outputs, other.begin());
+        add_score(index, change, other.data());
       } else {
-        const Condition& condition = shape_.conditions[at(index)];
         const int count = value(table_.n_columns + neuron, row);
-        const int without = count - condition.holds(value(condition.source, row));
-        scores_with(row, {neuron, without + 1}, on.data(), scratch);
-        scores_with(row, {neuron, without}, off.data(), scratch);
+        scores_with(row, {neuron, count + change}, other.data(), scratch);
       }
-      difference[at(row)] =
-          on == off ? 0.0 : table_.row_loss(row, on.data()) - table_.row_loss(row, off.data());
+      if (std::equal(other.begin(), other.end(), scores(row))) continue;
+      mine.rows.push_back(row);
+      scores_of.insert(scores_of.end(), other.begin(), other.end());
+    }
+    mine.losses.resize(mine.rows.size());
+    table_.find_losses(mine.rows, scores_of.data(), mine.losses.data());
+    for (std::size_t i = 0; i < mine.rows.size(); ++i) {
+      const int row = mine.rows[i];
+      const double more = mine.losses[i] - losses_[at(row)];
+      mine.losses[i] = condition.holds(value(condition.source, row)) ? -more : more;
     }
   });
+  for (const Differences& part : by_part) {
+    found.rows.insert(found.rows.end(), part.rows.begin(), part.rows.end());
+    found.losses.insert(found.losses.end(), part.losses.begin(), part.losses.end());
+  }
 }
 
 namespace {
@@ -324,10 +370,10 @@ struct Choice {
 // The cut and sign of one signal whose rows have the least sum of differences; `sign`
 // is the only one allowed, or 0. The values without order from `n_ordered` on are each
 // on or off by themselves.
-Choice choose_cut(int source, const Rank* values, int n_values, int n_ordered, int sign, int n_rows,
-                  const std::vector<double>& difference) {
+Choice choose_cut(int source, const Rank* values, int n_values, int n_ordered, int sign,
+                  const std::vector<int>& rows, const std::vector<double>& differences) {
   std::vector<double> sums(at(n_values), 0.0);
-  for (int row = 0; row < n_rows; ++row) sums[values[row]] += difference[at(row)];
+  for (std::size_t i = 0; i < rows.size(); ++i) sums[values[rows[i]]] += differences[i];
   double total = 0.0;
   for (int v = 0; v < n_ordered; ++v) total += sums[at(v)];
   Choice best;
@@ -349,13 +395,13 @@ Choice choose_cut(int source, const Rank* values, int n_values, int n_ordered, i
 }  // namespace
 
 bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings, Team& team) {
-  std::vector<double> difference;
-  find_differences(neuron, index, difference, team);
+  Differences found;
+  find_differences(neuron, index, found, team);
   Condition& condition = neuron < 0 ? shape_.terms[at(index)] : shape_.conditions[at(index)];
   double now = 0.0, size = 0.0;
-  for (int row = 0; row < table_.n_rows; ++row) {
-    if (condition.holds(value(condition.source, row))) now += difference[at(row)];
-    size += std::fabs(difference[at(row)]);
+  for (std::size_t i = 0; i < found.rows.size(); ++i) {
+    if (condition.holds(value(condition.source, found.rows[i]))) now += found.losses[i];
+    size += std::fabs(found.losses[i]);
   }
   const bool on_column = condition.source < table_.n_columns;
   Choice best;
@@ -363,7 +409,7 @@ bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings
     std::vector<Choice> choices(at(table_.n_columns));
     team.run(table_.n_columns, [&](int c, int) {
       choices[at(c)] = choose_cut(c, table_.column(c), table_.n_bins[c], table_.n_ordered[c], 0,
-                                  table_.n_rows, difference);
+                                  found.rows, found.losses);
     });
     for (const Choice& choice : choices) {
       if (choice.sum < best.sum - kLeastGain * size) best = choice;
@@ -372,16 +418,24 @@ bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings
     const int source = condition.source, n = n_values(source);
     const int sign = on_column ? table_.monotone[source] : is_bound(source);
     best = choose_cut(source, values(source), n, on_column ? table_.n_ordered[source] : n, sign,
-                      table_.n_rows, difference);
+                      found.rows, found.losses);
   }
   if (!(best.sum < now - kLeastGain * (size + 1.0))) return false;
   const Condition before = condition;
   condition = best.condition;
+  std::vector<int> moved;
+  std::vector<double> now_scores, now_losses;
   for (int row = 0; row < table_.n_rows; ++row) {
-    if (before.holds(value(before.source, row)) != condition.holds(value(condition.source, row))) {
-      evaluate_row(row);
+    if (before.holds(value(before.source, row)) == condition.holds(value(condition.source, row))) {
+      continue;
     }
+    evaluate_row(row);
+    moved.push_back(row);
+    now_scores.insert(now_scores.end(), scores(row), scores(row) + table_.n_outputs);
   }
+  now_losses.resize(moved.size());
+  table_.find_losses(moved, now_scores.data(), now_losses.data());
+  for (std::size_t i = 0; i < moved.size(); ++i) losses_[at(moved[i])] = now_losses[i];
   if (before.source != condition.source) index_readers();
   return true;
 }
@@ -391,6 +445,8 @@ int CrispNetwork::count_parts() const {
 }
 
 int CrispNetwork::polish(const PolishSettings& settings, Team& team) {
+  losses_.resize(at(table_.n_rows));
+  table_.find_losses(all_rows_, scores_.data(), losses_.data());
   int changed = 0;
   for (int j = 0; j < n_neurons(); ++j) {
     for (int e = shape_.begin[at(j)]; e < shape_.begin[at(j + 1)]; ++e) {
@@ -404,11 +460,6 @@ int CrispNetwork::polish(const PolishSettings& settings, Team& team) {
 }
 
 // ---- refit: weights and centres by Newton steps ----
-
-void CrispNetwork::refresh(int row) {
-  const std::size_t first = at(row) * at(table_.n_outputs);
-  table_.row_slopes(row, scores(row), slope_.data() + first, curve_.data() + first);
-}
 
 void CrispNetwork::step_weight(int term, int output, double ridge, double share) {
   const std::size_t k = at(table_.n_outputs);
@@ -439,12 +490,12 @@ void CrispNetwork::step_centre(int output, double share) {
 
 void CrispNetwork::sweep_weights(double ridge, double share) {
   for (int k = 0; k < table_.n_outputs; ++k) step_centre(k, share);
-  for (int row = 0; row < table_.n_rows; ++row) refresh(row);
+  table_.find_slopes(all_rows_, scores_.data(), slope_.data(), curve_.data());
   for (int t = 0; t < static_cast<int>(shape_.terms.size()); ++t) {
     const int only = shape_.only[at(t)];
     const int first = only < 0 ? 0 : only, end = only < 0 ? table_.n_outputs : only + 1;
     for (int k = first; k < end; ++k) step_weight(t, k, ridge, share);
-    for (const int row : active_[at(t)]) refresh(row);
+    table_.find_slopes(active_[at(t)], scores_.data(), slope_.data(), curve_.data());
   }
 }
 
@@ -464,7 +515,7 @@ void CrispNetwork::refit(int sweeps, double ridge) {
   // Newton steps can overshoot: then the sweep is taken back and tried with less.
   for (double share = 1.0; sweeps > 0 && share > 0.1; --sweeps) {
     const std::vector<double> weight = shape_.weight, centre = shape_.centre, scores = scores_;
-    for (int row = 0; row < table_.n_rows; ++row) refresh(row);
+    table_.find_slopes(all_rows_, scores_.data(), slope_.data(), curve_.data());
     sweep_weights(ridge, share);
     const double now = objective(ridge);
     if (now <= before) {

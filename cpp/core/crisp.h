@@ -63,6 +63,10 @@ struct RankTable {
   double output_value(int row, int output, double score) const;
   double row_loss(int row, const double* scores) const;
   void row_slopes(int row, const double* scores, double* slope, double* curve) const;
+  // The same of some rows at once: of all scores, and of scores of these rows alone.
+  void find_slopes(const std::vector<int>& rows, const double* scores, double* slope,
+                   double* curve) const;
+  void find_losses(const std::vector<int>& rows, const double* scores, double* losses) const;
   bool row_wrong(int row, const double* scores) const;
 };
 
@@ -111,6 +115,7 @@ class CrispNetwork {
   int count_conditions(int term) const;
 
   const CrispShape& shape() const { return shape_; }
+  const std::vector<int>& all_rows() const { return all_rows_; }
   const RankTable& table() const { return table_; }
   const double* scores(int row) const {
     return scores_.data() + static_cast<std::size_t>(row) * table_.n_outputs;
@@ -143,13 +148,17 @@ class CrispNetwork {
   struct Changed {
     int neuron, count;
   };
+  // Of the rows whose loss a condition changes: the loss with it on less that with it off.
+  struct Differences {
+    std::vector<int> rows;
+    std::vector<double> losses;
+  };
   void scores_with(int row, Changed first, double* scores, std::vector<Changed>& changed) const;
-  void find_differences(int neuron, int index, std::vector<double>& difference, Team& team) const;
+  void find_differences(int neuron, int index, Differences& found, Team& team) const;
   bool improve(int neuron, int index, const PolishSettings& settings, Team& team);
   void sweep_weights(double ridge, double share);
   void step_weight(int term, int output, double ridge, double share);
   void step_centre(int output, double share);
-  void refresh(int row);
 
   RankTable table_;
   CrispShape shape_;
@@ -160,7 +169,9 @@ class CrispNetwork {
   std::vector<std::vector<Rank>> counts_;  // of each neuron, by row
   std::vector<std::vector<int>> active_;   // rows of each term, while refitting
   std::vector<double> scores_;             // [row][output]
-  std::vector<double> slope_, curve_;      // [row][output], while refitting
+  std::vector<double> losses_;             // of each row, while polishing
+  std::vector<int> all_rows_;
+  std::vector<double> slope_, curve_;  // [row][output], while refitting
 };
 
 }  // namespace newron

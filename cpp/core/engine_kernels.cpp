@@ -14,6 +14,8 @@ typedef double Doubles __attribute__((vector_size(kVectorBytes)));
 constexpr int kDoubles = kVectorBytes / 8;
 constexpr int kDotLanes = 8;
 constexpr int kDotVectors = kDotLanes / kDoubles;
+constexpr int kRowBlock = 256;
+constexpr double kLeastSpread = 1e-6;  // curvature of a row that is as good as sure
 
 void add_lookups(const std::uint8_t* __restrict codes, const float* __restrict table, int n,
                  float* __restrict out) {
@@ -48,11 +50,39 @@ double dot(const double* a, const double* b, int n) {
   return total;
 }
 
+void binary_losses(const double* __restrict scores, const float* __restrict targets,
+                   const double* __restrict weights, int n, double* __restrict out) {
+  for (int i = 0; i < n; ++i) {
+    const double z = scores[i], size = z < 0.0 ? -z : z;
+    const double tail = exact_log1p_unit(exact_exp(-size));
+    out[i] = weights[i] * ((z > 0.0 ? z : 0.0) + tail - static_cast<double>(targets[i]) * z);
+  }
+}
+
+void binary_slopes(const double* scores, const float* targets, const double* weights,
+                   const int* rows, int n, double* slope, double* curve) {
+  double first[kRowBlock], second[kRowBlock];
+  for (int begin = 0; begin < n; begin += kRowBlock) {
+    const int size = n - begin < kRowBlock ? n - begin : kRowBlock;
+    const int* mine = rows + begin;
+    for (int i = 0; i < size; ++i) {
+      const double p = exact_sigmoid(scores[mine[i]]), spread = p * (1.0 - p);
+      first[i] = weights[mine[i]] * (p - static_cast<double>(targets[mine[i]]));
+      second[i] = weights[mine[i]] * (spread > kLeastSpread ? spread : kLeastSpread);
+    }
+    for (int i = 0; i < size; ++i) {
+      slope[mine[i]] = first[i];
+      curve[mine[i]] = second[i];
+    }
+  }
+}
+
 }  // namespace
 
 namespace NEWRON_ISA {
 extern const EngineKernels engine_kernels;
-const EngineKernels engine_kernels = {add_lookups, add_cells, tanh_values, dot};
+const EngineKernels engine_kernels = {add_lookups, add_cells,     tanh_values,
+                                      dot,         binary_losses, binary_slopes};
 }  // namespace NEWRON_ISA
 
 }  // namespace newron

@@ -1,4 +1,4 @@
-// The inner loops of the engine on bins: one copy for each instruction set.
+// The inner loops of the engine on bins and of crisp networks: one copy for each instruction set.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,12 @@ struct EngineKernels {
   // out[i] = tanh(w (t[i] - b))
   void (*tanh_values)(const double* t, int n, double w, double b, double* out);
   double (*dot)(const double* a, const double* b, int n);
+  // The log loss of scores for targets 0 and 1, times weights.
+  void (*binary_losses)(const double* scores, const float* targets, const double* weights, int n,
+                        double* out);
+  // Its slopes and curvatures, of some rows.
+  void (*binary_slopes)(const double* scores, const float* targets, const double* weights,
+                        const int* rows, int n, double* slope, double* curve);
 };
 
 const EngineKernels& choose_engine_kernels();

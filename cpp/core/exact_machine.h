@@ -23,20 +23,7 @@ inline double exact_log(double x) {
   double k;
   double m = split_power(x, &k);
   const bool low = m < 0.70710678118654752440;
-  const double f = (low ? m + m : m) - 1.0;
-  k = low ? k - 1.0 : k;
-  const double s = f / (2.0 + f), z = s * s;
-  double r = 1.479819860511658591e-01;
-  r = r * z + 1.531383769920937332e-01;
-  r = r * z + 1.818357216161805012e-01;
-  r = r * z + 2.222219843214978396e-01;
-  r = r * z + 2.857142874366239149e-01;
-  r = r * z + 3.999999999940941908e-01;
-  r = r * z + 6.666666666666735130e-01;
-  r = r * z;
-  const double h = 0.5 * f * f;
-  return k * 6.93147180369123816490e-01 -
-         ((h - (s * (h + r) + k * 1.90821492927058770002e-10)) - f);
+  return finish_log((low ? m + m : m) - 1.0, low ? k - 1.0 : k);
 }
 
 // Sine (turn 0) or cosine (turn 1).

@@ -35,10 +35,7 @@ void Grower::measure() {
   const std::size_t k = at(table.n_outputs);
   slope_.resize(at(table.n_rows) * k);
   curve_.resize(at(table.n_rows) * k);
-  for (int row = 0; row < table.n_rows; ++row) {
-    table.row_slopes(row, network_.scores(row), slope_.data() + at(row) * k,
-                     curve_.data() + at(row) * k);
-  }
+  table.find_slopes(network_.all_rows(), network_.scores(0), slope_.data(), curve_.data());
   all_ = total(nullptr);
   base_ = 0.0;
   for (std::size_t i = 0; i < k; ++i) {

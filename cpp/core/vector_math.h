@@ -143,6 +143,28 @@ inline double exact_exp(double x) {
   return mantissa * as_double(static_cast<std::int64_t>(power));
 }
 
+// log(1 + f) + k log 2, for f about 0.
+inline double finish_log(double f, double k) {
+  const double s = f / (2.0 + f), z = s * s;
+  double r = 1.479819860511658591e-01;
+  r = r * z + 1.531383769920937332e-01;
+  r = r * z + 1.818357216161805012e-01;
+  r = r * z + 2.222219843214978396e-01;
+  r = r * z + 2.857142874366239149e-01;
+  r = r * z + 3.999999999940941908e-01;
+  r = r * z + 6.666666666666735130e-01;
+  r = r * z;
+  const double h = 0.5 * f * f;
+  return k * 6.93147180369123816490e-01 -
+         ((h - (s * (h + r) + k * 1.90821492927058770002e-10)) - f);
+}
+
+// log(1 + e) for e in [0, 1].
+inline double exact_log1p_unit(double e) {
+  const bool low = e < 0.41421356237309504880;
+  return finish_log(low ? e : 0.5 * (e - 1.0), low ? 0.0 : 1.0);
+}
+
 inline double exact_sigmoid(double x) {
   const double e = exact_exp(x < 0.0 ? x : -x);
   const double tail = e / (1.0 + e);

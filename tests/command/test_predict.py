@@ -3,6 +3,8 @@
 import csv
 import gzip
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -168,3 +170,53 @@ class TestErrors:
     def test_a_column_that_is_not_there(self, fails, files, tmp_path):
         write_csv(tmp_path / "t.csv", [["age"], ["1"]])
         assert "expected a column 'colour', got none" in fails("predict", files[0], "t.csv")
+
+
+@pytest.mark.parametrize("source", ["csv", "parquet"])
+def test_parquet_is_written_by_the_name_of_the_file(run, files, tmp_path, monkeypatch, source):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    model, data, network, table = files
+    monkeypatch.setattr(delimited, "BATCH_ROWS", 7)
+    ages, colours = zip(*table, strict=True)
+    if source == "parquet":
+        data = "t.parquet"
+        pq.write_table(pa.table({"colour": colours, "age": ages}), data)
+    assert run("predict", model, data, "-o", "o.parquet", "--proba", "--keep", "age").exit_code == 0
+    columns = pq.read_table("o.parquet").to_pydict()
+    assert list(columns) == ["age", "prediction", "probability_no", "probability_yes"]
+    written = [row[0] or None for row in make_table()[1:]]
+    assert columns["age"] == (written if source == "csv" else list(ages))
+    assert columns["prediction"] == network.predict(table).tolist()
+    predicted = [columns["probability_no"], columns["probability_yes"]]
+    np.testing.assert_array_equal(np.transpose(predicted), network.predict_proba(table))
+    assert "expected a new file" in run("predict", model, data, "-o", "o.parquet").stderr
+
+
+def test_parquet_of_regression_has_numbers_and_of_no_rows_its_columns(run, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    model = make_regression()
+    model.save(tmp_path / "model.json")
+    write_csv(tmp_path / "t.csv", [["y", "x"], ["1", "2"], ["3.5", "4"]])
+    run("predict", "model.json", "t.csv", "-o", "o.parquet")
+    predicted = pq.read_table("o.parquet").to_pydict()["prediction"]
+    assert predicted == model.predict([[2.0, 1.0], [4.0, 3.5]]).tolist()
+    columns = pq.read_table("o.parquet").rename_columns(["x"])
+    pq.write_table(columns.append_column("y", columns["x"]).slice(0, 0), "none.parquet")
+    assert run("predict", "model.json", "none.parquet", "-o", "none_o.parquet").exit_code == 0
+    assert pq.read_table("none_o.parquet").column_names == ["prediction"]
+
+
+def test_predictions_of_a_large_csv_import_neither_pandas_nor_compute_functions(files, tmp_path):
+    pytest.importorskip("pyarrow")
+    model, _, _, _ = files
+    (tmp_path / "large.csv").write_text("age,colour\n" + "60,red\n" * 200_000)
+    code = (
+        "import sys; from newron.command.application import main\n"
+        f"sys.argv = ['newron', 'predict', {model!r}, 'large.csv', '-o', 'o.csv']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "assert 'pyarrow' in sys.modules\n"
+        "assert not {'pandas', 'pyarrow.compute'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)

@@ -3,6 +3,8 @@ import pytest
 
 from builders.engine_tables import name_columns
 from newron.engine import Options, fit
+from newron.engine.basis import list_groups
+from newron.engine.design import BinnedDesign
 from newron.engine.rows import Block, MemoryRows, cut_rows, run_ahead
 from newron.model import Classes, Targets
 from newron.tables import Field
@@ -82,3 +84,17 @@ def test_the_constants_of_an_objective_come_from_a_sample_of_very_many_rows(monk
     of_some = measure_spread()
     assert of_some != of_all
     assert of_some == pytest.approx(of_all, rel=0.1)
+
+
+def test_a_design_goes_on_with_what_the_one_before_has_expanded():
+    X, score = make_table(6000)
+    bins = fit(X, score, Targets(("y",)), FIELDS).parts[0].table
+    groups = list(list_groups(bins, rough=False))
+    sample = np.arange(0, 6000, 2)
+    curvature = bins.rows.cut(1.0 + np.random.default_rng(2).random(6000))
+    before = BinnedDesign(bins, groups[:6], sample)
+    before.gram(curvature, 0)
+    for chosen in (groups[:9], [*groups[1:3], *groups[4:8]], groups[2:5]):
+        fresh = BinnedDesign(bins, chosen, sample).gram(curvature, 0)
+        later = BinnedDesign(bins, chosen, sample, before).gram(curvature, 0)
+        assert np.allclose(np.tril(later), np.tril(fresh), rtol=1e-4, atol=1e-5 * fresh[0, 0])

@@ -20,6 +20,7 @@ from newron.command.terminal import Console
 EXAMPLES = (
     ("newron predict model.json new.csv", "to standard output"),
     ("newron predict model.json new.csv -o out.csv --proba", "with probabilities"),
+    ("newron predict model.json new.parquet -o out.parquet", "from Parquet to Parquet"),
     ("newron predict model.json new.csv --threshold 0.3", "find more, with more false alarms"),
     ("newron predict model.json new.csv --interval 0.9", "where 9 of 10 new rows lie"),
     ("newron predict model.json new.parquet -o out.jsonl --keep id", "beside a column of DATA"),
@@ -36,7 +37,8 @@ def run(
         option(
             "-o --output",
             "FILE",
-            "Write to a file: CSV, JSON lines if it ends in .jsonl, packed if in .gz.",
+            "Write to a file: CSV, JSON lines if it ends in .jsonl, Parquet if in .parquet, "
+            "packed if in .gz.",
         ),
     ] = None,
     proba: Annotated[bool, flag("--proba", "Add the probability of each class.")] = False,

@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import json
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.command.columns import Offset
 from newron.command.curves import is_survival, list_curves, name_curves
-from newron.command.files import check_apart, open_whole
+from newron.command.files import check_apart
 from newron.command.intervals import list_intervals, name_intervals
 from newron.command.progress import Stage, show_stage
-from newron.command.terminal import Console, clean_lines, is_shown
+from newron.command.terminal import Console
+from newron.command.writing import open_writer
 from newron.errors import InputError
-from newron.formatting import escape_unprintable, format_count, format_seconds
+from newron.formatting import format_count, format_seconds
 from newron.model import Classes, Labels, Model, Targets
+from newron.model.arithmetic import Floats
 from newron.model.model import add_offset
 from newron.model.survival import drop_time
 from newron.tables import EncodedTable, Field, Label, Target, read
-from newron.tables.cells import CodedCells
-from newron.tables.field import make_label
+from newron.tables.cells import Cells, CodedCells
 from newron.tables.files import open_table
-from newron.tables.source import Batch, Source
+from newron.tables.source import Source
 
-__all__ = [
-    "check_two_classes",
-    "find_label",
-    "guard_formula",
-    "predict_file",
-    "read_row",
-    "read_rows",
-]
+__all__ = ["check_two_classes", "find_label", "predict_file", "read_row", "read_rows"]
 
 PREDICTION = "prediction"
 MAX_ROWS = 50_000  # of a table that is shown, not predicted
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one begins so
 _REPEATED = 0.1  # different values among all, up to which they are written once
 
 
@@ -155,16 +143,18 @@ def predict_file(
     # Of no rows: loads the compiled core, which no Ctrl-C must meet, before a file is there.
     model.predict(EncodedTable(model.fields, np.empty((0, len(model.fields)))))
     begin, n_rows = time.perf_counter(), 0
-    with _open_output(output, force=force) as text, _show(console, output) as stage:
-        lines = console.as_json or _names_lines(output)
-        write = _make_writer(text, names, lines=lines, formulas=formulas)
+    lines = console.as_json
+    with (
+        open_writer(output, names, lines=lines, formulas=formulas, force=force) as write,
+        _show(console, output) as stage,
+    ):
         for batch in source.read(encoder, keep):
             table = batch.encode(encoder)
             if survival:
-                predicted = list_curves(model, table.rows)
+                predicted: Sequence[Cells] = list_curves(model, table.rows)
             else:
                 predicted = _predict(model, table, proba, threshold, interval, offset)
-            write([*(_list_cells(batch, name) for name in keep), *predicted])
+            write([batch.columns[name] for name in keep], predicted)
             n_rows += batch.n_rows
             stage.update(source.done, source.total, format_count(n_rows, "row"))
     encoder.warn_unknown()
@@ -173,6 +163,16 @@ def predict_file(
     if output is not None:
         seconds = format_seconds(time.perf_counter() - begin)
         console.note(f"{format_count(n_rows, 'row')} in {seconds}, written to {output}")
+
+
+@contextmanager
+def _show(console: Console, output: Path | None) -> Iterator[Stage]:
+    """Show progress, unless the rows themselves go to the terminal."""
+    if output is None:
+        yield Stage(console, "predict")
+        return
+    with show_stage(console, "predict") as stage:
+        yield stage
 
 
 def _name_outputs(model: Model, proba: bool) -> list[str]:
@@ -206,137 +206,36 @@ def _predict(
     threshold: float | None,
     interval: float | None,
     offset: Offset | None,
-) -> list[Sequence[Any]]:
+) -> list[Cells]:
     """Return the columns that are written."""
     if offset is None:
         scores = model.scores(table)
     else:
         table, values = offset.split(table)
         scores = add_offset(model.scores(table), values)
-    predicted = model.output.predict(scores)
-    if threshold is not None and isinstance(model.output, Classes):
-        second = model.output.predict_proba(scores)[:, 1] >= threshold
-        predicted = model.output.array[second.astype(np.intp)]
-    columns: list[Sequence[Any]] = [part.tolist() for part in np.atleast_2d(predicted.T)]
+    columns = _choose(model, scores, threshold)
     if proba and isinstance(model.output, Labels):
-        columns += map(_list_probabilities, model.output.transform(scores).T)
+        columns += map(_merge_probabilities, model.output.transform(scores).T)
     if proba and isinstance(model.output, Classes):
-        columns += map(_list_probabilities, model.output.predict_proba(scores).T)
+        columns += map(_merge_probabilities, model.output.predict_proba(scores).T)
     if interval is not None:
         columns += list_intervals(model, scores, interval)
     return columns
 
 
-def _list_probabilities(values: NDArray[np.float64]) -> Sequence[Any]:
+def _choose(model: Model, scores: Floats, threshold: float | None) -> list[Cells]:
+    """Return the columns of what is predicted; each class is written but once."""
+    output = model.output
+    if not isinstance(output, Classes):
+        return list(np.atleast_2d(output.predict(scores).T))
+    codes = output.choose(scores)
+    if threshold is not None:
+        codes = (output.predict_proba(scores)[:, 1] >= threshold).astype(np.intp)
+    return [CodedCells(list(output.labels), codes)]
+
+
+def _merge_probabilities(values: NDArray[np.float64]) -> Cells:
     """Return probabilities; those of rules repeat, so that each need be written but once."""
     different, codes = np.unique(values, return_inverse=True)
     few = len(different) <= _REPEATED * len(values)
-    return CodedCells(different.tolist(), codes) if few else values.tolist()
-
-
-def _list_cells(batch: Batch, name: str) -> Sequence[Any]:
-    """Return the cells of a column as they were: whole numbers are floats only to us."""
-    cells = batch.columns[name]
-    if not isinstance(cells, np.ndarray):
-        return cells
-    return [None if value != value else make_label(value) for value in cells.tolist()]
-
-
-# ---- writing ----
-
-
-@contextmanager
-def _open_output(path: Path | None, *, force: bool) -> Iterator[TextIO | _Shown]:
-    if path is None:
-        with _wrap(sys.stdout.buffer) as text:
-            yield _Shown(text) if is_shown() else text
-        return
-    with open_whole(path, force=force) as file:
-        packs = path.suffix == ".gz"
-        packed = (
-            gzip.GzipFile(path.stem, "wb", fileobj=file, mtime=0) if packs else nullcontext(file)
-        )
-        with packed as binary, _wrap(binary) as text:
-            yield text
-
-
-class _Lines:
-    r"""Ends lines by \n where ``csv`` ends them by \r\n: so it puts cells with \r in quotes."""
-
-    def __init__(self, text: TextIO | _Shown) -> None:
-        self._text = text
-
-    def write(self, line: str) -> None:
-        self._text.write(f"{line[:-2]}\n")
-
-
-class _Shown:
-    """Writes to a terminal, which no label may steer."""
-
-    def __init__(self, text: TextIO) -> None:
-        self._text = text
-
-    def write(self, text: str) -> None:
-        self._text.write(clean_lines(text))
-
-
-@contextmanager
-def _wrap(binary: Any) -> Iterator[TextIO]:
-    text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
-    try:
-        yield text
-        text.flush()
-    finally:
-        text.detach()  # who opened the bytes closes them
-
-
-@contextmanager
-def _show(console: Console, output: Path | None) -> Iterator[Stage]:
-    """Show progress, unless the rows themselves go to the terminal."""
-    if output is None:
-        yield Stage(console, "predict")
-        return
-    with show_stage(console, "predict") as stage:
-        yield stage
-
-
-def _names_lines(output: Path | None) -> bool:
-    return output is not None and output.name.removesuffix(".gz").endswith(".jsonl")
-
-
-def guard_formula(cell: Any) -> Any:
-    """Put a quote before a text that a spreadsheet would take for a formula; numbers stay."""
-    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
-
-
-def _write_cell(cell: Any) -> Any:
-    """Write a number as ``csv`` does."""
-    return repr(cell) if isinstance(cell, float) else cell
-
-
-def _make_writer(
-    text: TextIO | _Shown, names: Sequence[str], *, lines: bool, formulas: bool
-) -> Callable[[Sequence[Sequence[Any]]], None]:
-    """Return what writes rows, given by columns, as JSON lines or as CSV with a header."""
-
-    def write_lines(columns: Sequence[Sequence[Any]]) -> None:
-        for row in zip(*columns, strict=True):
-            record = dict(zip(names, row, strict=True))
-            text.write(escape_unprintable(json.dumps(record, ensure_ascii=False)) + "\n")
-
-    def write_csv(columns: Sequence[Sequence[Any]]) -> None:
-        cells = (one.map(_write_cell) if isinstance(one, CodedCells) else one for one in columns)
-        rows = zip(*cells, strict=True)
-        writer.writerows(rows if formulas else (map(guard_formula, row) for row in rows))
-
-    if lines:
-        return write_lines
-    writer = csv.writer(_Lines(text), lineterminator="\r\n")
-    writer.writerow(names if formulas else map(guard_formula, names))
-    return write_csv
+    return CodedCells(different.tolist(), codes) if few else values

@@ -76,6 +76,7 @@ class Additive:
     surfaces: AllPairs | None = None
     directions: tuple[int, ...] = field(default_factory=tuple)
     stretch: float = 1.0  # by which the scores were scaled after all was fitted
+    last_design: BinnedDesign | None = None  # while it is fitted: the next one begins with it
 
     @property
     def n_outputs(self) -> int:
@@ -110,7 +111,7 @@ class Additive:
         if self.is_few:
             return DenseDesign(self.expand_rows(), table.rows, find_tied(groups))
         limit = max(int(_SAMPLE / self.n_outputs**0.5), _MIN_SAMPLE)
-        return BinnedDesign(table, groups, table.rows.sample(limit, 1))
+        return BinnedDesign(table, groups, table.rows.sample(limit, 1), self.last_design)
 
     def curve(self, column: int, output: int, *, steps: bool = True) -> Floats:
         """Return the curve of a column by bin; missing values are its last bin."""
@@ -267,6 +268,7 @@ def fit_additive(
     if any(directions):
         notify("directions")
         _hold_directions(model, notify)
+    model.last_design = None
     return model
 
 
@@ -343,7 +345,9 @@ def _solve(model: Additive, rounds: int, notify: Stage) -> None:
     left = rounds
     while True:
         design = model.design()
-        model.at, model.scores = solve(design, model.likelihood, model.at, settings)
+        if isinstance(design, BinnedDesign):
+            model.last_design = design
+        model.scores, is_done = solve(design, model.likelihood, model.at, settings)
         left -= settings.rounds
         if model.is_few or left <= 0:
             return
@@ -352,6 +356,8 @@ def _solve(model: Additive, rounds: int, notify: Stage) -> None:
         small = (model.at.variance < _PRUNED) | (is_pair & (used < 0.02))
         if small.mean() >= 0.1:
             model.at = model.at.keep(~small)
+        elif is_done:
+            return
 
 
 def _add_steps(model: Additive, n_rounds: int, rounds: int, notify: Stage) -> None:

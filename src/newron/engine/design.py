@@ -141,9 +141,18 @@ class Pairs:
 
 
 class BinnedDesign:
-    """Functions by bin and cell, and a sample of rows for the curvature; None is all rows."""
+    """Functions by bin and cell, and a sample of rows for the curvature; None is all rows.
 
-    def __init__(self, table: BinnedTable, groups: Sequence[Group], sample: Index | None) -> None:
+    What ``before``, a design of the same table and sample, knows of the same groups is taken over.
+    """
+
+    def __init__(
+        self,
+        table: BinnedTable,
+        groups: Sequence[Group],
+        sample: Index | None,
+        before: BinnedDesign | None = None,
+    ) -> None:
         self.table, self.rows, self.groups, self.sample = table, table.rows, groups, sample
         self.slices = find_slices(groups)
         self.size = 1 + sum(group.size for group in groups)
@@ -151,6 +160,8 @@ class BinnedDesign:
         self.scale = 1.0 if sample is None else table.n_rows / len(sample)
         self._sampled: NDArray[np.float32] | None = None
         self._last: dict[int, tuple[NDArray[Any], Floats]] = {}
+        if before is not None and before._sampled is not None:
+            self._take_over(before, before._sampled)
 
     def score(self, coefficients: Floats) -> Values:
         """Return the sum of functions for every row."""
@@ -180,19 +191,50 @@ class BinnedDesign:
     def gram(self, curvature: Values, output: int) -> Floats:
         """Return the curvature by coefficients, of the sampled rows for all."""
         if self._sampled is None:
-            codes = self.rows.take_codes(self.sample)
-            coarse = np.zeros_like(codes)
-            for c, level in self.pairs.levels.items():
-                coarse[c] = level[codes[c]]
-            self._sampled = expand(self.groups, codes, coarse, np.float32)
+            self._sampled = self._expand(self.groups)
         here = np.asarray(self.rows.take(self.sample, curvature) * self.scale, np.float32)
         if output in self._last:
             before, gram = self._last[output]
             if float(np.abs(here - before).sum()) <= _UNCHANGED * float(before.sum()):
-                return gram
+                self._last[output] = before, _widen(gram, self._sampled, before)
+                return self._last[output][1]
         gram = np.asarray(ssyrk(1.0, (self._sampled * np.sqrt(here)[:, None]).T, lower=1))
         self._last[output] = here, gram.astype(np.float64)
         return self._last[output][1]
+
+    def _expand(self, groups: Sequence[Group]) -> NDArray[np.float32]:
+        """Return a constant and the functions of some groups on the sample."""
+        codes = self.rows.take_codes(self.sample)
+        coarse = np.zeros_like(codes)
+        for c, level in self.pairs.levels.items():
+            coarse[c] = level[codes[c]]
+        return expand(groups, codes, coarse, np.float32)
+
+    def _take_over(self, before: BinnedDesign, sampled: NDArray[np.float32]) -> None:
+        """Keep the functions and curvatures of the groups that were there before, which lead."""
+        parts = {id(group): part for group, part in zip(before.groups, before.slices, strict=True)}
+        known = [parts[id(group)] for group in self.groups if id(group) in parts]
+        new = self.groups[len(known) :]
+        if not known or any(id(group) in parts for group in new):
+            return
+        kept = np.concatenate([[0], *(np.arange(part.start, part.stop) for part in known)])
+        self._sampled = sampled[:, kept] if len(kept) < before.size else sampled
+        if new:
+            self._sampled = np.concatenate([self._sampled, self._expand(new)[:, 1:]], axis=1)
+        self._last = {
+            output: (here, gram[kept][:, kept]) for output, (here, gram) in before._last.items()
+        }
+
+
+def _widen(gram: Floats, functions: NDArray[np.float32], curvature: NDArray[Any]) -> Floats:
+    """Return a curvature with rows for the last functions too, which it lacks."""
+    n = len(gram)
+    if n == functions.shape[1]:
+        return gram
+    wide = np.zeros((functions.shape[1], functions.shape[1]))
+    wide[:n, :n] = gram
+    wide[n:] = (functions[:, n:] * curvature[:, None]).T @ functions
+    return wide
 
 
 def _add_scores(

@@ -116,10 +116,14 @@ class Coefficients:
 
 def solve(
     design: Design, likelihood: Likelihood, at: Coefficients, settings: Settings
-) -> tuple[Coefficients, list[Values]]:
-    """Find coefficients and prior variances; return them and the scores of each output."""
+) -> tuple[list[Values], bool]:
+    """Find coefficients and prior variances.
+
+    Returns the scores of each output, and whether the variances stand still.
+    """
     outputs = range(likelihood.n_outputs)
     scores = [design.score(at.values[:, k]) for k in outputs]
+    change = np.inf
     walk = _Walk(likelihood, at, scores)
     for n_round in range(settings.rounds):
         if settings.callback is not None:
@@ -131,7 +135,7 @@ def solve(
         change = _update_variances(at, settings.pull)
         if change < _DONE and n_round > 2:
             break
-    return at, scores
+    return scores, change < _DONE
 
 
 # ---- coefficients ----

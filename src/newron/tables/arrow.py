@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from newron.errors import InputError
-from newron.tables.blocks import read_dictionary
+from newron.tables.buffers import has_numbers, read_dictionary, read_numbers
 from newron.tables.cells import Cells
 from newron.tables.encoding import Encoder
 from newron.tables.field import Label
@@ -63,7 +63,9 @@ class ArrowSource(Source):
                 if self.form == "Parquet":
                     import pyarrow.parquet as pq
 
-                    table = pq.ParquetFile(file)
+                    # Texts come as the different ones among them, which they mostly are in files.
+                    texts = [] if names is None else list(filter(self._has_texts, names))
+                    table = pq.ParquetFile(file, read_dictionary=texts)
                     self.total = table.metadata.num_rows
                     yield table.schema_arrow, lambda: table.iter_batches(_BATCH_ROWS, columns=names)
                 elif self.form == "Arrow stream":
@@ -94,19 +96,19 @@ class ArrowSource(Source):
         """Turn a column of a batch into numbers, or into texts and None."""
         types, kind = self._pa.types, array.type
         if types.is_dictionary(kind):
-            array, kind = (
-                array.dictionary_decode(),
-                kind.value_type,
-            )
-        if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-            numbers = array.cast(self._pa.float64(), safe=False)
-            return np.asarray(numbers.to_numpy(zero_copy_only=False), np.float64)
+            if self._is_text(kind.value_type):
+                return read_dictionary(array)
+            array, kind = array.dictionary_decode(), kind.value_type
+        if has_numbers(array):
+            return read_numbers(array)
+        if types.is_decimal(kind):
+            return read_numbers(array.cast(self._pa.float64(), safe=False))
         if types.is_null(kind):
             return np.full(len(array), np.nan)
         if types.is_boolean(kind):
             words = {True: "true", False: "false", None: None}
             return [words[value] for value in array.to_pylist()]
-        if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        if self._is_text(kind):
             return read_dictionary(array.dictionary_encode())
         if types.is_date(kind) or types.is_timestamp(kind):
             moments = array.to_pylist()
@@ -114,6 +116,15 @@ class ArrowSource(Source):
         raise InputError(
             f"{self.path}: expected numbers or texts in column {name!r}, got {kind}; turn them "
             "into numbers, e.g. days since a date, or leave the column out with --drop"
+        )
+
+    def _has_texts(self, name: str) -> bool:
+        return self._is_text(self._schema.field(name).type)
+
+    def _is_text(self, kind: Any) -> bool:
+        types = self._pa.types
+        return bool(
+            types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
         )
 
 

@@ -17,11 +17,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from newron.errors import InputError
-from newron.tables.cells import Cells, CodedCells
+from newron.tables.buffers import read_dictionary, read_numbers
+from newron.tables.cells import Cells
 from newron.tables.decoding import decode_utf8, open_bytes, open_text
 from newron.tables.field import LARGEST_INPUT
 
-__all__ = ["BLOCK", "BlockParser", "RowParser", "open_blocks", "read_dictionary"]
+__all__ = ["BLOCK", "BlockParser", "RowParser", "open_blocks"]
 
 BLOCK = 1 << 20  # bytes that are parsed at once
 MAX_LINE = 1 << 24  # bytes that a line may have
@@ -171,7 +172,7 @@ class BlockParser:
             return None
         columns: dict[str, Cells] = {}
         for name, at in self._numbers.items():
-            cells = self._convert(table.column(at))
+            cells = self._convert(table.column(at).combine_chunks())
             if cells is None:
                 return None
             columns[name] = cells
@@ -196,18 +197,11 @@ class BlockParser:
             ),
         )
 
-    def _convert(self, column: Any) -> Cells | None:
+    def _convert(self, array: Any) -> Cells | None:
         """Return numbers, NaN where missing; None where an error may name the cell as written."""
-        numbers = np.asarray(column.to_numpy(), np.float64)
+        numbers = read_numbers(array)
         valid = int((np.abs(numbers) <= LARGEST_INPUT).sum())  # neither NaN nor infinite
-        return numbers if valid + column.null_count == len(numbers) else None
-
-
-def read_dictionary(array: Any) -> CodedCells:
-    """Return texts of Arrow as the different ones among them, and which one each cell is."""
-    values = array.dictionary.to_pylist()
-    codes = array.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
-    return CodedCells([*values, None] if array.null_count else values, codes)
+        return numbers if valid + array.null_count == len(numbers) else None
 
 
 def is_simple(block: bytes, delimiter: str) -> bool:
@@ -221,7 +215,9 @@ def is_simple(block: bytes, delimiter: str) -> bool:
     >>> is_simple(b'1,"a, b"\n', ","), is_simple(b'1,a "b"\n', ","), is_simple(b"1,a\r2,b", ",")
     (True, False, False)
     """
-    if b"\0" in block or block.count(b"\r") != block.count(b"\r\n"):
+    if b"\0" in block:
+        return False
+    if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
         return False
     try:
         block.decode()

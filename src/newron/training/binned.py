@@ -21,6 +21,7 @@ __all__ = [
     "fit_additive",
     "fit_binned",
     "fit_pairs",
+    "keep_binned",
     "keep_quick",
 ]
 
@@ -49,6 +50,13 @@ def finish_binned(
     result = _finish(fitted, data, spec, context)
     context.keep(result, -np.inf)
     return result
+
+
+def keep_binned(
+    fitted: engine.EngineFit, data: TrainingSet, spec: Specification, context: FitContext
+) -> None:
+    """Keep a fit of the engine, which is finished only if the fit ends before a better result."""
+    context.keep(lambda: _finish(fitted, data, spec, context), -np.inf)
 
 
 def keep_quick(

@@ -126,26 +126,31 @@ class CrispShape:
 
     def activate(self, ranks: Ranks) -> NDArray[np.bool_]:
         """Return which terms hold for which rows, of shape (terms, rows)."""
-        signals: list[NDArray[Any]] = list(ranks)
-        for first, end in zip(self.begin[:-1], self.begin[1:], strict=True):
-            held = [
-                self._holds(signals, self.conditions, self.condition_free, e)
-                for e in range(first, end)
-            ]
-            signals.append(np.sum(held, axis=0) if held else np.zeros(ranks.shape[1], int))
-        held = [self._holds(signals, self.terms, self.term_free, e) for e in range(len(self.terms))]
-        return np.array(held, bool).reshape(len(self.terms), ranks.shape[1])
+        signals: NDArray[Any] = ranks
+        n_neurons = len(self.begin) - 1
+        if n_neurons:
+            signals = np.empty((len(ranks) + n_neurons, ranks.shape[1]), np.int32)
+            signals[: len(ranks)] = ranks
+        for j, (first, end) in enumerate(zip(self.begin[:-1], self.begin[1:], strict=True)):
+            own = slice(first, end)
+            held = self._hold(signals, self.conditions[own], self.condition_free[own])
+            signals[len(ranks) + j] = held.sum(axis=0)
+        return self._hold(signals, self.terms, self.term_free)
 
-    def _holds(
-        self, signals: list[NDArray[Any]], conditions: Integers, free: tuple[Flags, ...], e: int
+    def _hold(
+        self, signals: NDArray[Any], conditions: Integers, free: tuple[Flags, ...]
     ) -> NDArray[np.bool_]:
-        source, sign, cut = conditions[e].tolist()
+        """Return which conditions hold for which rows, of shape (conditions, rows)."""
+        source, sign, cut = conditions.T
         values = signals[source]
-        holds = np.asarray(values >= cut if sign > 0 else values < cut)
-        if free and len(free[e]) and self.n_ordered is not None:
-            first = int(self.n_ordered[source])
-            apart = values >= first
-            holds[apart] = free[e][values[apart].astype(np.intp) - first] != 0
+        holds = np.asarray((values >= cut[:, None]) == (sign > 0)[:, None])
+        if self.n_ordered is None:
+            return holds
+        for e, flags in enumerate(free):
+            if len(flags):
+                first = int(self.n_ordered[source[e]])
+                apart = values[e] >= first
+                holds[e, apart] = flags[values[e, apart].astype(np.intp) - first] != 0
         return holds
 
     def score(self, ranks: Ranks) -> Floats:

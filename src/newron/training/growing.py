@@ -89,18 +89,22 @@ class GrowTask:
         table = table if part is None else table.take(part)
         return _core.Grower(table.for_core(self.ranking), plan.for_core(), self.n_threads)
 
-    def measure(self, shape: CrispShape, part: Part | None = None) -> float:
-        """Return the loss on all rows or some, by their own targets."""
-        table = self.table if part is None else self.table.take(part)
-        scores = score_table(shape, table)
+    def take(self, part: Part) -> GrowTask:
+        """Return the task of some rows."""
+        teacher = None if self.teacher is None else self.teacher.take(part)
+        return replace(self, table=self.table.take(part), teacher=teacher)
+
+    def measure(self, shape: CrispShape) -> float:
+        """Return the loss by the rows' own targets."""
+        scores = score_table(shape, self.table)
         if self.teacher is not None:
             scores = self.teacher.scale.undo(scores)
-        return table.problem.measure(scores)
+        return self.table.problem.measure(scores)
 
-    def measure_distance(self, shape: CrispShape, part: Part) -> float:
-        """Return the squared distance from the teacher's scores on some rows."""
+    def measure_distance(self, shape: CrispShape) -> float:
+        """Return the squared distance from the teacher's scores."""
         assert self.teacher is not None  # noqa: S101 - of a distilled task alone
-        return self.teacher.take(part).measure(score_table(shape, self.table.take(part)))
+        return self.teacher.measure(score_table(shape, self.table))
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ def evaluate_terms(
     tasks: Sequence[GrowTask],
     plan: GrowPlan,
     folds: Sequence[Fold],
-    measure: Callable[[GrowTask, CrispShape, Part], float] = GrowTask.measure,
+    measure: Callable[[GrowTask, CrispShape], float] = GrowTask.measure,
 ) -> Floats:
     """Return the loss on validation rows, of shape (folds, numbers of terms).
 
@@ -133,19 +137,20 @@ def evaluate_terms(
     curves = []
     for task, fold in zip(tasks, folds, strict=True):
         grower = task.start(plan, fold.train)
-        curves.append(list(_follow(grower, partial(measure, task), fold.validation, task.ranking)))
+        validation = task.take(fold.validation)
+        curves.append(list(_follow(grower, partial(measure, validation), task.ranking)))
     longest = max(map(len, curves))
     # A run that ended earlier has no better network to offer: its last one counts.
     return np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in curves])
 
 
 def _follow(
-    grower: Any, measure: Callable[[CrispShape, Part], float], validation: Part, ranking: Ranking
+    grower: Any, measure: Callable[[CrispShape], float], ranking: Ranking
 ) -> Iterator[float]:
     best, waited = np.inf, 0
     growing = True
     while growing:
-        now = measure(CrispShape.from_core(grower.shape(), ranking), validation)
+        now = measure(CrispShape.from_core(grower.shape(), ranking))
         yield now
         waited = 0 if now < best else waited + 1
         best = min(best, now)

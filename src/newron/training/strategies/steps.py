@@ -19,7 +19,7 @@ from newron.engine.residuals import measure_rest
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.training.binned import finish_binned, fit_additive
+from newron.training.binned import finish_binned, fit_additive, keep_binned
 from newron.training.context import FitContext
 from newron.training.folds import SURE, Fold, is_better, split_folds
 from newron.training.growing import GrowPlan, grow
@@ -40,12 +40,12 @@ _PLAN = GrowPlan(max_terms=40, max_conditions=3, ridge=5.0, least_weight=10.0, b
 def fit_steps(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
     """Fit steps of columns, and terms of several conditions where they are needed."""
     fitted = cut_surfaces(data, spec, context)
-    result = finish_binned(fitted, data, spec, context)
-    corners = len(fitted.model.layers) > 1
+    keep_binned(fitted, data, spec, context)
+    model, corners = None, len(fitted.model.layers) > 1
     if corners or max(map(measure_rest, fitted.parts)) >= _EVIDENCE:
         model = _grow_terms(fitted, data, spec, context)
-        if model is not None:
-            result = finish_binned(replace(fitted, model=model), data, spec, context)
+    whole = fitted if model is None else replace(fitted, model=model)
+    result = finish_binned(whole, data, spec, context)
     return walk_curves(fitted, result, data, spec, context)
 
 
