@@ -36,20 +36,18 @@ void Grower::measure() {
   slope_.resize(at(table.n_rows) * k);
   curve_.resize(at(table.n_rows) * k);
   table.find_slopes(network_.all_rows(), network_.scores(0), slope_.data(), curve_.data());
-  all_ = total(nullptr);
+  all_ = total(network_.all_rows());
   base_ = 0.0;
   for (std::size_t i = 0; i < k; ++i) {
     base_ += all_.slope[i] * all_.slope[i] / (all_.curve[i] + settings_.ridge);
   }
 }
 
-Grower::Sums Grower::total(const std::vector<int>* rows) const {
+Grower::Sums Grower::total(const std::vector<int>& rows) const {
   const RankTable& table = network_.table();
   const std::size_t k = at(table.n_outputs);
   Sums sums = {std::vector<double>(k, 0.0), std::vector<double>(k, 0.0), 0.0};
-  const int n = rows == nullptr ? table.n_rows : static_cast<int>(rows->size());
-  for (int i = 0; i < n; ++i) {
-    const int row = rows == nullptr ? i : (*rows)[at(i)];
+  for (const int row : rows) {
     for (std::size_t o = 0; o < k; ++o) {
       sums.slope[o] += slope_[at(row) * k + o];
       sums.curve[o] += curve_[at(row) * k + o];
@@ -59,21 +57,43 @@ Grower::Sums Grower::total(const std::vector<int>* rows) const {
   return sums;
 }
 
-// By bin: slopes of all outputs, curvatures of all outputs, weight.
-void Grower::fill(int column, const std::vector<int>* rows, std::vector<double>& histogram) const {
+// Of some rows, one after the other: slopes of all outputs, curvatures of all outputs, weight.
+std::vector<double> Grower::pack(const std::vector<int>& rows) const {
   const RankTable& table = network_.table();
-  const std::size_t k = at(table.n_outputs), width = 2 * k + 1;
+  const std::size_t k = at(table.n_outputs);
+  std::vector<double> packed;
+  packed.reserve(rows.size() * (2 * k + 1));
+  for (const int row : rows) {
+    const double *slope = slope_.data() + at(row) * k, *curve = curve_.data() + at(row) * k;
+    packed.insert(packed.end(), slope, slope + k);
+    packed.insert(packed.end(), curve, curve + k);
+    packed.push_back(table.weights[row]);
+  }
+  return packed;
+}
+
+// The sums of what is packed by bin of a column.
+void Grower::fill(int column, const std::vector<int>& rows, const std::vector<double>& packed,
+                  std::vector<double>& histogram) const {
+  const RankTable& table = network_.table();
+  const std::size_t width = 2 * at(table.n_outputs) + 1;
   histogram.assign(at(table.n_bins[column]) * width, 0.0);
   const Rank* x = table.column(column);
-  const int n = rows == nullptr ? table.n_rows : static_cast<int>(rows->size());
-  for (int i = 0; i < n; ++i) {
-    const int row = rows == nullptr ? i : (*rows)[at(i)];
-    double* bin = histogram.data() + x[row] * width;
-    for (std::size_t o = 0; o < k; ++o) {
-      bin[o] += slope_[at(row) * k + o];
-      bin[k + o] += curve_[at(row) * k + o];
+  const double* from = packed.data();
+  if (width == 3) {
+    for (const int row : rows) {
+      double* bin = histogram.data() + 3 * x[row];
+      bin[0] += from[0];
+      bin[1] += from[1];
+      bin[2] += from[2];
+      from += 3;
     }
-    bin[2 * k] += table.weights[row];
+    return;
+  }
+  for (const int row : rows) {
+    double* bin = histogram.data() + x[row] * width;
+    for (std::size_t i = 0; i < width; ++i) bin[i] += from[i];
+    from += width;
   }
 }
 
@@ -84,8 +104,9 @@ double Grower::gain(const double* slope, const double* curve, double weight, con
                     bool rising) const {
   const double on = fixed.weight + weight;
   if (on < settings_.least_weight || all_.weight - on < settings_.least_weight) return 0.0;
+  const std::size_t n_outputs = all_.slope.size();
   double sum = -base_;
-  for (std::size_t o = 0; o < all_.slope.size(); ++o) {
+  for (std::size_t o = 0; o < n_outputs; ++o) {
     const double s = fixed.slope[o] + slope[o], c = fixed.curve[o] + curve[o];
     const double rest = all_.slope[o] - s, room = std::max(all_.curve[o] - c, 0.0);
     const double here = s / (c + settings_.ridge), there = rest / (room + settings_.ridge);
@@ -99,14 +120,15 @@ double Grower::gain(const double* slope, const double* curve, double weight, con
 
 // The best condition of each direction on one column, and its best window. A gap may
 // be on either side of a condition.
-void Grower::scan(int column, const std::vector<int>* rows, const Sums& fixed, bool windows,
-                  bool rising, std::vector<Candidate>& found) const {
+void Grower::scan(int column, const std::vector<int>& rows, const std::vector<double>& packed,
+                  const Sums& fixed, bool windows, bool rising,
+                  std::vector<Candidate>& found) const {
   const RankTable& table = network_.table();
   const int bins = table.n_bins[column], ordered = table.n_ordered[column];
   if (bins < 2) return;
   const std::size_t k = all_.slope.size(), width = 2 * k + 1;
   std::vector<double> histogram;
-  fill(column, rows, histogram);
+  fill(column, rows, packed, histogram);
   if (ordered == 0) return scan_categories(column, histogram, fixed, rising, found);
   const int direction = table.monotone[column];
   rising = rising || direction != 0;
@@ -205,14 +227,16 @@ void Grower::scan_categories(int column, const std::vector<double>& histogram, c
 
 // All columns' best ways to make a term longer; `need` is that of the result less
 // what a new part adds.
-std::vector<Candidate> Grower::scan_columns(const std::vector<int>* rows, const Sums& fixed,
+std::vector<Candidate> Grower::scan_columns(const std::vector<int>& rows, const Sums& fixed,
                                             bool windows, const Candidate& from, int need) {
   const int columns = network_.table().n_columns;
   std::vector<std::vector<Candidate>> found(at(columns));
   const bool rising =
       std::any_of(from.conditions.begin(), from.conditions.end(),
                   [&](const Condition& c) { return network_.table().monotone[c.source] != 0; });
-  team_.run(columns, [&](int c, int) { scan(c, rows, fixed, windows, rising, found[at(c)]); });
+  const std::vector<double> packed = pack(rows);
+  team_.run(columns,
+            [&](int c, int) { scan(c, rows, packed, fixed, windows, rising, found[at(c)]); });
   std::vector<Candidate> out;
   for (auto& part : found) {
     for (Candidate& candidate : part) {
@@ -244,8 +268,8 @@ std::vector<Candidate> Grower::extend(const Candidate& from) {
       if (counts[at(row)] >= need) on.push_back(row);
       if (counts[at(row)] == need - 1) undecided.push_back(row);
     }
-    const Sums fixed = total(&on);
-    for (Candidate& candidate : scan_columns(&undecided, fixed, false, from, need)) {
+    const Sums fixed = total(on);
+    for (Candidate& candidate : scan_columns(undecided, fixed, false, from, need)) {
       out.push_back(std::move(candidate));
     }
   }
@@ -257,7 +281,7 @@ Candidate Grower::find_best() {
   const Sums none = {std::vector<double>(all_.slope.size(), 0.0),
                      std::vector<double>(all_.slope.size(), 0.0), 0.0};
   const bool windows = settings_.windows && settings_.max_conditions > 1;
-  std::vector<Candidate> beam = scan_columns(nullptr, none, windows, Candidate{}, -1);
+  std::vector<Candidate> beam = scan_columns(network_.all_rows(), none, windows, Candidate{}, -1);
   Candidate best;
   while (!beam.empty()) {
     std::stable_sort(beam.begin(), beam.end(), better);

@@ -52,16 +52,18 @@ class Grower {
   bool exchange(int term);
   void exchange_all();
   void measure();
-  Sums total(const std::vector<int>* rows) const;
-  void fill(int column, const std::vector<int>* rows, std::vector<double>& histogram) const;
+  Sums total(const std::vector<int>& rows) const;
+  std::vector<double> pack(const std::vector<int>& rows) const;
+  void fill(int column, const std::vector<int>& rows, const std::vector<double>& packed,
+            std::vector<double>& histogram) const;
   double gain(const double* slope, const double* curve, double weight, const Sums& fixed,
               bool rising) const;
-  void scan(int column, const std::vector<int>* rows, const Sums& fixed, bool windows, bool rising,
-            std::vector<Candidate>& found) const;
+  void scan(int column, const std::vector<int>& rows, const std::vector<double>& packed,
+            const Sums& fixed, bool windows, bool rising, std::vector<Candidate>& found) const;
   void scan_categories(int column, const std::vector<double>& histogram, const Sums& fixed,
                        bool rising, std::vector<Candidate>& found) const;
   std::vector<Candidate> extend(const Candidate& from);
-  std::vector<Candidate> scan_columns(const std::vector<int>* rows, const Sums& fixed, bool windows,
+  std::vector<Candidate> scan_columns(const std::vector<int>& rows, const Sums& fixed, bool windows,
                                       const Candidate& from, int need);
 
   GrowSettings settings_;

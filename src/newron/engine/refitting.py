@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf
 
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import evaluate
+from newron.model.output import Targets
 
 __all__ = ["refit_weights"]
 
@@ -37,7 +37,8 @@ def refit_weights(
         part = np.linspace(0, len(rows) - 1, some).astype(np.intp)
         rows, scores, curvature = rows[part], scores[:, part], curvature[:, part]
     apart = last.replace(n_neurons=n, target=np.arange(n), alpha=None, centre=None)
-    values = evaluate(model.schema, (*model.layers[:-1], apart), rows)
+    names = Targets(tuple(map(str, range(n))))
+    values = Model(model.schema, (*model.layers[:-1], apart), names).score_rows(rows)
     alpha, bias = np.array(last.alpha), np.array(last.centre)
     for k in range(last.n_neurons):
         mine = last.target == k

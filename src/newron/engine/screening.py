@@ -77,8 +77,9 @@ def find_partners(
     list of int
         The columns of the strongest pairs, in order.
     """
-    values = np.stack([line[code] for line, code in zip(lines, codes, strict=True)])
-    values = values.astype(np.float32)
+    values = np.stack(
+        [line.astype(np.float32)[code] for line, code in zip(lines, codes, strict=True)]
+    )
     squares = values**2
     gain = np.zeros((len(values), len(values)), np.float32)
     for gradient, curvature in derivatives:

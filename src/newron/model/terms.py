@@ -23,6 +23,8 @@ from newron.model.output import Targets
 
 __all__ = ["Term", "Terms", "center_terms", "regroup_terms", "split_terms"]
 
+_ROWS = 16_384  # that are looked at together: their terms take memory
+
 
 @dataclass(frozen=True)
 class Term:
@@ -169,15 +171,18 @@ def center_terms(model: Model, rows: Floats, weight: Floats) -> Model:
     terms = split_terms(bare)
     if model.is_crisp or not terms.terms or not len(rows):
         return model
-    added, share = terms.evaluate(rows), (weight / weight.sum())[:, None, None]
-    means = (added * share).sum(axis=0)
-    spread = np.sqrt((np.square(added - means) * share).sum(axis=0))
+    share = (weight / weight.sum())[:, None, None]
+    parts = [slice(first, first + _ROWS) for first in range(0, len(rows), _ROWS)]
+    means = np.sum([(terms.evaluate(rows[at]) * share[at]).sum(axis=0) for at in parts], axis=0)
+    squares = [
+        (np.square(terms.evaluate(rows[at]) - means) * share[at]).sum(axis=0) for at in parts
+    ]
+    spread = np.sqrt(np.sum(squares, axis=0))
     found = {
         _list_names(model, term): tuple(map(_round_mean, mean.tolist(), own.tolist()))
         for term, mean, own in zip(terms.terms, means, spread, strict=True)
     }
-    parts = model.schema, model.layers, model.output, model.measured
-    return Model(*parts, model.conformal, found)
+    return Model(model.schema, model.layers, model.output, model.measured, model.conformal, found)
 
 
 def _round_mean(mean: float, spread: float) -> float:

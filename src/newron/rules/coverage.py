@@ -22,12 +22,13 @@ __all__ = ["Coverage", "cover_rows", "number_classes"]
 
 @dataclass(frozen=True)
 class Coverage:
-    """Some rows by a representative of each cell, how many there are, and their classes.
+    """Some rows by the cells of their values, how many there are, and their classes.
 
-    Equal rows are kept once, with their number for each class.
+    Rows of the same cells are kept once, with their number for each class.
     """
 
-    rows: Floats
+    cells: NDArray[np.int16]  # (rows, columns)
+    values: tuple[Floats, ...]  # one of each cell of each column
     counts: NDArray[np.int64]  # (rows, classes), or (rows, 1) where there are none
 
     @classmethod
@@ -43,22 +44,21 @@ class Coverage:
 
         ``count`` is how many rows each of them stands for, by default one.
         """
-        cells = [axis.locate(np.asarray(rows[:, i], np.float64)) for i, axis in enumerate(axes)]
-        codes = np.stack(cells, axis=1).astype(np.int16)
+        codes = np.empty((len(rows), len(axes)), np.int16)
+        for i, axis in enumerate(axes):
+            codes[:, i] = axis.locate(np.asarray(rows[:, i], np.float64))
         kinds, place = np.unique(codes, axis=0, return_inverse=True)
         counts = np.zeros((len(kinds), n_classes), np.int64)
         np.add.at(counts, (place.reshape(-1), classes), 1 if count is None else count)
         # What lies outside stays outside: no listed value is infinite, no gap is one there.
         outside = [np.inf if axis.missing or axis.values is not None else np.nan for axis in axes]
-        values = [
-            np.append(axis.representatives, outside[i])[kinds[:, i]] for i, axis in enumerate(axes)
-        ]
-        return cls(np.stack(values, axis=1), counts)
+        values = [np.append(axis.representatives, outside[i]) for i, axis in enumerate(axes)]
+        return cls(kinds, tuple(values), counts)
 
     def locate_rows(self, axes: Sequence[Axis]) -> NDArray[np.intp]:
         """Return the cells of the rows on some axes."""
-        cells = [axis.locate(np.asarray(self.rows[:, i])) for i, axis in enumerate(axes)]
-        return np.stack(cells, axis=1)
+        pairs = enumerate(zip(axes, self.values, strict=True))
+        return np.stack([axis.locate(own)[self.cells[:, i]] for i, (axis, own) in pairs], axis=1)
 
     def measure_body(self, body: Body, axes: Sequence[Axis]) -> list[tuple[int, float | None]]:
         """Return how many rows each rule covers, and its precision there.

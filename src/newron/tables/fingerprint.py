@@ -11,7 +11,7 @@ from newron.tables.field import Floats
 
 __all__ = ["TableHash", "hash_table"]
 
-_ROWS = 65_536  # that are hashed at a time
+_ROWS = 4_096  # that are hashed at a time
 
 
 class TableHash:

@@ -131,6 +131,8 @@ class TrainingSet:
 
     def take_columns(self, index: NDArray[np.intp]) -> TrainingSet:
         """Return the rows with some of the columns."""
+        if np.array_equal(index, np.arange(len(self.fields))):
+            return self if self.whole is None else replace(self, whole=None)
         fields = tuple(self.fields[i] for i in index)
         X = np.ascontiguousarray(self.X[:, index])
         return replace(self, X=X, fields=fields, whole=None)
