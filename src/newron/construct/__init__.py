@@ -5,8 +5,9 @@ it was built from: a step function on boxes, a decision tree, rules in text; or 
 to it, within a distance that you choose: a continuous function.
 """
 
-from newron.construct.boxes import MISSING, BoxCondition, Interval, OneOf, from_boxes
+from newron.construct.boxes import from_boxes
 from newron.construct.functions import from_function
+from newron.construct.requirements import MISSING, BoxCondition, Interval, OneOf
 from newron.construct.rulesets import from_rules
 from newron.construct.trees import from_tree
 

@@ -10,25 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.construct.requirements import BoxCondition, Interval, OneOf, identify, show
 from newron.errors import InputError
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.model.condition import ANY_NUMBER, Condition, Edge, make_layer
 from newron.model.network import LARGEST_INPUT
-from newron.model.schema import Label, make_names
+from newron.model.schema import make_names
 
 __all__ = [
-    "MISSING",
     "Box",
-    "BoxCondition",
-    "Interval",
-    "OneOf",
     "assemble",
     "from_boxes",
     "list_edges",
@@ -38,111 +35,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Output = Classes | Targets
-
-_CLOSED = ("left", "right", "both", "neither")
-_SHOWN = 60
-
-
-# ---- conditions as people write them ----
-
-
-@dataclass(frozen=True)
-class Interval:
-    """The numbers between two ends.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends; infinite ones are no condition.
-    closed : {"left", "right", "both", "neither"}
-        Which of the ends belong to it.
-    missing : bool, optional
-        Whether missing values pass. By default they pass where every number does.
-
-    Examples
-    --------
-    >>> 2 in Interval(1, 2), 2 in Interval(1, 2, "both"), math.nan in Interval(1, missing=True)
-    (False, True, True)
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
-    closed: Literal["left", "right", "both", "neither"] = "left"
-    missing: bool | None = None
-
-    def __post_init__(self) -> None:
-        """Check that some number may lie between the ends."""
-        for name in ("low", "high"):
-            object.__setattr__(self, name, _read_end(getattr(self, name)))
-        if self.closed not in _CLOSED:
-            raise InputError(f"expected closed among {', '.join(_CLOSED)}, got {self.closed!r}")
-        if self.missing not in (None, True, False):
-            raise InputError(f"expected missing that is True, False or None, got {self.missing!r}")
-        point = self.low == self.high and self.closed == "both" and math.isfinite(self.low)
-        if not (self.low < self.high or point):
-            raise InputError(
-                f"expected an interval with numbers in it, got low {self.low}, high {self.high} "
-                f"and closed {self.closed!r}; leave the box out, or take MISSING for missing values"
-            )
-
-    def __contains__(self, value: float) -> bool:
-        return bool(self.condition.holds(value))
-
-    @property
-    def condition(self) -> Condition:
-        """The same with closed ends, in float64 and within what a network takes."""
-        low, high = self.low, self.high
-        if self.closed in ("right", "neither"):
-            low = math.nextafter(low, math.inf)
-        if self.closed in ("left", "neither"):
-            high = math.nextafter(high, -math.inf)
-        low = low if low > -LARGEST_INPUT else -math.inf
-        high = high if high < LARGEST_INPUT else math.inf
-        outside = low > LARGEST_INPUT or high < -LARGEST_INPUT
-        found = Condition(() if outside else ((low, high),))
-        missing = found.has_every_value if self.missing is None else self.missing
-        return replace(found, missing=missing)
-
-
-@dataclass(frozen=True)
-class OneOf:
-    """Some of the categories of a column; a set of labels says the same.
-
-    Parameters
-    ----------
-    labels : iterable of labels
-    missing : bool
-        Whether missing values pass; unknown categories count as missing values.
-
-    Examples
-    --------
-    >>> OneOf({"red", "blue"}).labels
-    ('blue', 'red')
-    """
-
-    labels: Iterable[Label]
-    missing: bool = False
-
-    def __post_init__(self) -> None:
-        """Put the labels in order, those of a set sorted."""
-        if isinstance(self.labels, str) or not isinstance(self.labels, Iterable):
-            raise InputError(f"expected a list or set of labels, got {_show(self.labels)}")
-        if self.missing not in (True, False):
-            raise InputError(f"expected missing that is True or False, got {self.missing!r}")
-        labels = [x.item() if isinstance(x, np.generic) else x for x in self.labels]
-        if wrong := [x for x in labels if not isinstance(x, str | int | float)]:
-            raise InputError(f"expected labels that are text or numbers, got {_show(wrong[0])}")
-        if isinstance(self.labels, AbstractSet):
-            labels.sort(key=lambda x: (isinstance(x, str), x))
-        object.__setattr__(self, "labels", tuple({_key(x): x for x in labels}.values()))
-
-
-MISSING = OneOf((), missing=True)
-"""The condition that a value is missing, in a column of either kind."""
-
-BoxCondition = Interval | OneOf | AbstractSet[Label]
-"""What a box may say of a column."""
-
 
 Box = Mapping[int, Condition]
 """The condition on each column, by its number; none on columns that are not named."""
@@ -345,7 +237,7 @@ def _name_conditions(
 def _name_box(box: Any, number: int, names: tuple[str, ...]) -> _Named:
     if not isinstance(box, Mapping):
         if isinstance(box, str | AbstractSet) or not isinstance(box, Sequence):
-            raise InputError(f"box {number}: expected a mapping or a list, got {_show(box)}")
+            raise InputError(f"box {number}: expected a mapping or a list, got {show(box)}")
         if len(box) != len(names):
             raise InputError(
                 f"box {number}: expected {len(names)} conditions, one for each column or None, "
@@ -369,7 +261,7 @@ def _read_condition(condition: Any, where: str) -> Interval | OneOf:
         return condition
     if isinstance(condition, AbstractSet):
         return OneOf(condition)
-    raise InputError(f"{where}: expected an Interval or a set of labels, got {_show(condition)}")
+    raise InputError(f"{where}: expected an Interval or a set of labels, got {show(condition)}")
 
 
 def _make_schema(names: tuple[str, ...], boxes: list[_Named]) -> Schema:
@@ -384,7 +276,7 @@ def _make_column(name: str, requirement: Sequence[Interval | OneOf]) -> Column:
     gaps = any(x.missing is not None if isinstance(x, Interval) else x.missing for x in requirement)
     labels = [label for x in requirement if isinstance(x, OneOf) for label in x.labels]
     if labels:
-        categories = tuple({_key(label): label for label in labels}.values())
+        categories = tuple({identify(label): label for label in labels}.values())
         return Column(name, 0.0, len(categories) - 1.0, categories=categories, gaps=gaps)
     ends = [end for x in requirement if isinstance(x, Interval) for end in (x.low, x.high)]
     return make_number_column(name, ends, gaps)
@@ -411,18 +303,18 @@ def _read_one(requirement: Interval | OneOf, column: Column, where: str) -> Cond
         if column.categories is not None:
             raise InputError(f"{where}: expected a set of its categories, got an interval")
         return requirement.condition
-    requested = {_key(label): label for label in requirement.labels}
-    known = {_key(label) for label in column.categories or ()}
+    requested = {identify(label): label for label in requirement.labels}
+    known = {identify(label) for label in column.categories or ()}
     if strangers := [label for key, label in requested.items() if key not in known]:
-        what = f"one of {_show(column.categories)}" if column.categories else "an Interval"
-        raise InputError(f"{where}: expected {what}, got the label {_show(strangers[0])}")
-    members = tuple(_key(label) in requested for label in column.categories or ())
+        what = f"one of {show(column.categories)}" if column.categories else "an Interval"
+        raise InputError(f"{where}: expected {what}, got the label {show(strangers[0])}")
+    members = tuple(identify(label) in requested for label in column.categories or ())
     return Condition((), members, requirement.missing)
 
 
 def _find_class(label: Any, output: Classes) -> int:
     if label not in output.labels:
-        raise InputError(f"expected one of the classes {_show(output.labels)}, got {_show(label)}")
+        raise InputError(f"expected one of the classes {show(output.labels)}, got {show(label)}")
     return output.labels.index(label)
 
 
@@ -452,7 +344,7 @@ def _read_outside(outside: Any, n_scores: int) -> Floats:
     except (TypeError, ValueError):
         rest = np.full(n_scores, np.nan)
     if not np.all(np.isfinite(rest)):
-        raise InputError(f"expected outside to be {n_scores} finite numbers, got {_show(outside)}")
+        raise InputError(f"expected outside to be {n_scores} finite numbers, got {show(outside)}")
     return rest
 
 
@@ -497,21 +389,3 @@ def _stack(column: list[Condition | None]) -> tuple[Floats, Floats, NDArray[np.b
         members.append((*one.members, one.missing))
     low, high = np.array(bounds).reshape(-1, 2).T
     return low, high, np.array(members, bool)
-
-
-# ---- small things ----
-
-
-def _read_end(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise InputError(f"expected an end that is a number, got {_show(value)}")
-    return float(value)
-
-
-def _key(label: Label) -> tuple[bool, Label]:
-    return isinstance(label, bool), label  # True is not the number 1 here
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
