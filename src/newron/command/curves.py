@@ -10,13 +10,12 @@ import numpy as np
 from newron.errors import InputError
 from newron.model import Model, Survival
 from newron.model.arithmetic import Floats
-from newron.model.survival import accumulate, find_hazards, get_survival
+from newron.model.survival import accumulate, find_hazards, find_risk, get_survival
 
 __all__ = ["is_survival", "list_curves", "name_curves"]
 
 RISK = "risk"
 _TIMES = 5
-_MIN_RISK = 1e-300
 
 
 def is_survival(model: Model) -> bool:
@@ -36,7 +35,7 @@ def name_curves(model: Model, requested: dict[str, bool]) -> list[str]:
 def list_curves(model: Model, rows: Floats) -> list[Sequence[Any]]:
     """Return the columns, of rows without a time."""
     hazards = accumulate(find_hazards(model, rows))
-    risk = np.log(np.clip(hazards[:, -1], _MIN_RISK, None))
+    risk = find_risk(hazards)
     places = _choose(get_survival(model).ends)
     return [risk.tolist(), *(np.exp(-hazards[:, place]).tolist() for place in places)]
 

@@ -17,6 +17,8 @@ __all__ = ["Periods", "Times", "cut_time", "expand", "read_times"]
 
 Flags = NDArray[np.bool_]
 
+_EVENTS, _INTERVALS = 8, (5, 25)  # in an interval, and how many of these there are
+
 
 @dataclass(frozen=True)
 class Times:
@@ -119,8 +121,12 @@ def _order(columns: list[Any], names: Any) -> tuple[Any, Any, tuple[str, str]]:
     return first, second, (str(names[0]), str(names[1]))
 
 
-def cut_time(times: Times, weight: Floats | None, n_intervals: int) -> tuple[float, ...]:
+def cut_time(
+    times: Times, weight: Floats | None, n_intervals: int | None = None
+) -> tuple[float, ...]:
     """Return the last times of intervals that have about as many events each.
+
+    By default there is one for eight events, within limits: of few events, few times are known.
 
     Examples
     --------
@@ -134,6 +140,8 @@ def cut_time(times: Times, weight: Floats | None, n_intervals: int) -> tuple[flo
         raise InputError("y: expected at least one event, got none; all rows are censored")
     values, places = np.unique(times.time[used], return_inverse=True)
     total = np.cumsum(np.bincount(places, weights[used]))
+    if n_intervals is None:
+        n_intervals = int(np.clip(total[-1] / _EVENTS, *_INTERVALS))
     wanted = np.arange(1, n_intervals + 1) / n_intervals * total[-1]
     chosen = np.searchsorted(total, wanted * (1.0 - 1e-12))
     return tuple(np.unique(values[np.minimum(chosen, len(values) - 1)]).tolist())

@@ -25,6 +25,7 @@ from newron.model.survival import (
     add_time,
     drop_time,
     find_hazards,
+    find_risk,
     get_survival,
 )
 from newron.rules.risk_card import RiskCard, read_risk_card
@@ -32,8 +33,7 @@ from newron.tables.table import EncodedTable
 
 __all__ = ["NewronSurvival"]
 
-_INTERVALS, _MOST_INTERVALS = 25, 500
-_LEAST_HAZARD = 1e-300
+_MOST_INTERVALS = 500
 
 
 class NewronSurvival(NewronEstimator):
@@ -51,7 +51,8 @@ class NewronSurvival(NewronEstimator):
         The processing function h, as of :class:`NewronClassifier`; "smooth" is the more exact
         of two kinds of curves.
     objective : str, default "auto"
-        "survival:40" cuts time into at most 40 intervals, by default 25.
+        "survival:40" cuts time into at most 40 intervals; by default there is one for eight
+        events, 5 at least and 25 at most.
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
     functions_per_input : int, default 1
@@ -133,13 +134,13 @@ class NewronSurvival(NewronEstimator):
         self.unique_times_ = np.array(ends)
         return self
 
-    def _read_objective(self) -> int:
-        """Return the number of intervals that is requested."""
+    def _read_objective(self) -> int | None:
+        """Return the number of intervals that is requested, if one is."""
         text = self.objective if isinstance(self.objective, str) else ""
         name, _, number = text.partition(":")
         known = name in ("auto", "survival") and (not number or name == "survival")
-        count = int(number) if known and number.isdigit() else _INTERVALS
-        if not known or (number and not number.isdigit()) or not 1 <= count <= _MOST_INTERVALS:
+        count = int(number) if number.isdecimal() else None
+        if not known or (number and not (count and count <= _MOST_INTERVALS)):
             raise InputError(
                 'objective: expected "auto", "survival" or one with a number of intervals such as '
                 f'"survival:40", got {self.objective!r}'
@@ -194,10 +195,9 @@ class NewronSurvival(NewronEstimator):
         Returns
         -------
         ndarray of shape (n_rows,)
-            The logarithm of the cumulative hazard at the last time.
+            The logarithm of the cumulative hazard, its mean over ``unique_times_``.
         """
-        total = accumulate(self._find_hazards(X))[:, -1]
-        return np.log(np.clip(total, _LEAST_HAZARD, 1.0 / _LEAST_HAZARD))
+        return find_risk(accumulate(self._find_hazards(X)))
 
     def predict_survival_function(self, X: ArrayLike, return_array: bool = False) -> NDArray[Any]:
         """Return the probability of no event until some time, for each row.

@@ -24,12 +24,14 @@ __all__ = [
     "add_time",
     "drop_time",
     "find_hazards",
+    "find_risk",
     "get_survival",
     "refuse_survival",
 ]
 
 _BLOCK = 100_000  # rows of one row and one interval that are evaluated together
 _MAX_ENDS = 10_000
+_MIN_HAZARD = 1e-300
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,16 @@ def find_hazards(model: Model, rows: Floats, *, n_threads: int = 1) -> Floats:
         scores = model.score_rows(np.ascontiguousarray(periods), n_threads=n_threads)
         found[first : first + step] = output.predict_proba(scores)[:, 1].reshape(-1, len(ends))
     return found
+
+
+def find_risk(cumulative: Floats) -> Floats:
+    """Return a risk for each row: the logarithm of its cumulative hazard, the mean over the times.
+
+    Where hazards are proportional it orders rows as they do; where they are not it counts what
+    happens early more than once, as the mortality of survival forests does.
+    """
+    mean = np.clip(cumulative.mean(axis=1), _MIN_HAZARD, 1.0 / _MIN_HAZARD)
+    return np.asarray(np.log(mean))
 
 
 def accumulate(hazards: Floats) -> Floats:

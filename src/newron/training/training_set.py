@@ -92,7 +92,8 @@ class TrainingSet:
             raise InputError("expected a row with a positive sample weight, got none")
         keys = hash_rows(_list_varying(X, y), len(X))[row]
         if group is not None:
-            keys ^= group[row]
+            # Mixed: a key may equal that of its group, where a subject's event ends an interval.
+            keys += group[row] * _MIX
         order = np.argsort(keys, kind="stable")
         row, keys = row[order], keys[order]
         weights = np.ones(len(row)) if weight is None else np.asarray(weight, np.float64)[row]
