@@ -120,11 +120,10 @@ def test_rows_are_dealt_out_to_all_workers_wherever_the_partitions_were(client, 
 
 def test_groups_of_blocks_change_no_bit(client, frame, monkeypatch):
     monkeypatch.setattr("newron.training.large.BLOCK_ROWS", 500)
-    monkeypatch.setattr("newron.dask.rows._GROUPS", 0.5)
     found = DaskNewronRegressor(**HOW).fit(cut(frame[[*INPUTS, "size"]], 3_333), "size")
     expected = NewronRegressor(**HOW).fit(frame[INPUTS], frame["size"])
     assert found.model_.fingerprint == expected.model_.fingerprint
-    assert sorted(found.rows_per_worker_.values()) == [2_500, 8_000]
+    assert sorted(found.rows_per_worker_.values()) == [4_500, 6_000]  # in groups of four blocks
 
 
 def test_a_cluster_that_has_lost_all_workers_ends_a_fit_with_one_line(frame, monkeypatch):

@@ -2,7 +2,7 @@
 
 A task works on a *group* of neighbouring blocks, which is a part of the tree in which sums are
 added (:func:`newron.engine.rows.fold`). So the number of blocks in a group changes no bit: there
-are as many as let every thread have some groups. Tasks are pure: they read blocks and return new
+are as many as make a round short. Tasks are pure: they read blocks and return new
 values, so that what a lost worker had is computed again.
 """
 
@@ -21,7 +21,8 @@ from newron.engine.rows import WIDTH, Block, Index, Rows, Values, fold
 
 __all__ = ["CODE_BYTES", "RAW_BYTES", "DaskRows", "Group", "choose_width"]
 
-_GROUPS = 4  # for each thread, at least
+# Milliseconds: of a block in a round, and of a task on its worker, in client and scheduler.
+_BLOCK, _TASK, _SENT = 1.0, 3.0, 1.5
 CODE_BYTES, RAW_BYTES = 2**29, 2**27  # of a group at most, as codes and before
 
 
@@ -150,17 +151,25 @@ class DaskRows(Rows):
 
 
 def choose_width(n_blocks: int, n_threads: int, most: int) -> int:
-    """Return how many blocks a group has, at most so many: every thread has some groups.
+    """Return how many blocks a group has, at most so many, so that a round takes least.
+
+    Every thread has a group where there are so many blocks.
 
     Examples
     --------
-    >>> choose_width(153, 2, 100), choose_width(15_259, 16, 100), choose_width(7, 2, 100)
-    (16, 64, 1)
+    >>> [choose_width(n, 2, 100) for n in (3, 13, 153)], choose_width(15_259, 100, 100)
+    ([1, 4, 16], 64)
     """
-    width = 1
-    while width * WIDTH <= min(most, n_blocks / (_GROUPS * n_threads)):
-        width *= WIDTH
-    return width
+
+    def estimate(width: int) -> float:
+        groups = -(-n_blocks // width)
+        rounds = -(-groups // n_threads)
+        return rounds * (width * _BLOCK + _TASK) + groups * _SENT
+
+    widths, widest = [1], min(most, n_blocks // n_threads)
+    while widths[-1] * WIDTH <= widest:
+        widths.append(widths[-1] * WIDTH)
+    return min(widths, key=estimate)
 
 
 # ---- what tasks do ----
