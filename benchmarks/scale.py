@@ -355,7 +355,7 @@ def measure_speed(report: Report, journal: Journal, shape: Shape) -> None:
     report.add("turns: their seconds added, which no further processor could save.")
 
 
-PARTS = ("bits", "memory", "speed", "model")
+PARTS = ("bits", "memory", "speed", "edges", "model")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -384,6 +384,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measure_memory(report, journal, options.gigabytes)
     if "speed" in options.parts:
         measure_speed(report, journal, Shape(options.speed_rows, options.columns))
+    if "edges" in options.parts:
+        from benchmarks.scale_edges import report_edges
+
+        report_edges(report)
     if "model" in options.parts:
         from benchmarks.scale_model import report_model
 

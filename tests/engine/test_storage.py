@@ -1,6 +1,6 @@
-import errno
 import gc
-import os
+import resource
+import signal
 
 import numpy as np
 import pytest
@@ -56,13 +56,23 @@ def test_a_constant_takes_neither_memory_nor_disk(tmp_path):
     assert values[0].sum() == 10**6
 
 
-def test_a_full_disk_is_said_in_one_line(tmp_path, monkeypatch):
-    def fill(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
+@pytest.fixture
+def full_disk():
+    """Let files have no more than 1,000 bytes: what is written beyond fails as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, ignored)
 
-    monkeypatch.setattr(os, "pwrite", fill)
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_full_disk_is_said_in_one_line_and_leaves_nothing_behind(tmp_path):
+    arrays = [np.arange(100.0), np.arange(50.0)]
     with pytest.raises(InputError, match=r"expected room on the disk for bins, got a full one"):
-        store(Budget(0, tmp_path), make_arrays())
+        store(Budget(0, tmp_path), arrays)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_none_is_said_in_one_line(tmp_path):
