@@ -151,6 +151,10 @@ def test_wrong_calls_are_said_in_one_line(client, frame):
         DaskNewronClassifier().fit(frame, "label")
     with pytest.raises(InputError, match="y: expected a Dask collection or the name of a column"):
         DaskNewronClassifier().fit(data, frame["label"])
+    with pytest.raises(InputError, match="y: expected one column, got a collection of several"):
+        DaskNewronClassifier().fit(data[INPUTS], data[["label", "level"]])
+    with pytest.raises(InputError, match='objective: expected "auto"'):
+        DaskNewronClassifier(objective="squared").fit(data, "label")
     with pytest.raises(InputError, match="did you mean 'label'"):
         DaskNewronClassifier().fit(data, "lable")
     with pytest.raises(InputError, match='objective: expected another one than "ordinal"'):

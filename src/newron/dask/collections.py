@@ -119,6 +119,8 @@ def _check_kinds(X: Any, y: Any, sample_weight: Any) -> None:
                 f"{name}: expected a Dask collection or the name of a column, got "
                 f"{type(value).__name__}"
             )
+        if getattr(value, "ndim", 1) != 1:
+            raise InputError(f"{name}: expected one column, got a collection of several")
     if sample_weight is not None and isinstance(y, str) != isinstance(sample_weight, str):
         raise InputError("expected y and sample_weight both as names or both as collections")
 

@@ -58,6 +58,8 @@ class _OnCollections(NewronEstimator):
             fitted: Self = plain.fit(X, y, sample_weight)
             return fitted
         self._validate_params()
+        if isinstance(self, NewronClassifier):
+            self._check_objective()
         if self.objective == "ordinal":
             raise InputError(
                 'objective: expected another one than "ordinal" for collections, since limits are '
