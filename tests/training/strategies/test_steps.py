@@ -104,7 +104,7 @@ def test_few_rows_have_corners_where_a_pair_stands_out():
     X = rng.normal(size=(1200, 8))
     z = 2.0 * X[:, 2] * X[:, 5] + X[:, 0]
     y = rng.random(1200) < 1.0 / (1.0 + np.exp(-z))
-    kinds = {"n_init": 1, "max_iter": 20, "random_state": 0}
+    kinds = {"size": "whole", "n_init": 1, "max_iter": 20, "random_state": 0}
     steps = NewronClassifier("heaviside", max_terms=100, **kinds).fit(X, y)
     assert set(steps.model_.layers[0].source.tolist()) == {2, 5}
     few = NewronClassifier("heaviside", max_terms=5, **kinds).fit(X, y)

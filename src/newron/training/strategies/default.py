@@ -21,10 +21,10 @@ from newron.training.binned import finish_binned, fit_binned, fit_pairs, keep_qu
 from newron.training.context import FitContext
 from newron.training.folds import MANY_ROWS, SURE, Fold, is_better, split_folds
 from newron.training.gradient import fit_network
-from newron.training.specification import FitResult, Specification
+from newron.training.specification import WHOLE, FitResult, Specification
 from newron.training.strategies.base import Strategy
 from newron.training.strategies.curves import walk_curves
-from newron.training.strategies.growth import is_heaviside, plan_growth
+from newron.training.strategies.growth import Growth, is_heaviside, plan_growth
 from newron.training.strategies.racing import find_winners
 from newron.training.strategies.shortening import walk_path
 from newron.training.strategies.steps import cut_surfaces, fit_steps
@@ -121,7 +121,7 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     if data.X.shape[1] > WIDE:
         folds = folds[: len(growth.tasks)]
         return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
-    corners = _fit_corners(data, spec, folds[:_FIRST], growth.losses[:_FIRST], context)
+    corners = _fit_corners(growth, folds)
     if corners is not None:
         return corners
     few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
@@ -145,17 +145,12 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     return walk_path(growth, folds, grown, growth.fit_folds(folds))
 
 
-def _fit_corners(
-    data: TrainingSet,
-    spec: Specification,
-    folds: Sequence[Fold],
-    grown: Floats,
-    context: FitContext,
-) -> FitResult | None:
+def _fit_corners(growth: Growth, folds: Sequence[Fold]) -> FitResult | None:
     """Return the engine's steps and corners where pairs stand out and these are clearly better.
 
-    ``grown`` are the losses of the grown network on the folds.
+    ``growth`` is what they must be better than, and how shorter networks are made.
     """
+    data, spec, context = growth.data, growth.spec, growth.context
     fitted = cut_surfaces(data, spec, context)
     has_pairs = any(group.is_pair for part in fitted.parts for group in part.at.groups)
     if not has_pairs or len(fitted.model.layers[-1].source) > spec.max_terms:
@@ -166,11 +161,14 @@ def _fit_corners(
         return finish_binned(cut_surfaces(rows, spec, aside), rows, spec, aside)
 
     def fit() -> FitResult:
-        whole = finish_binned(fitted, data, spec, context)
-        return walk_curves(fitted, whole, data, spec, context, train)
+        return finish_binned(fitted, data, spec, context)
 
-    found = _evaluate("steps and corners", data, folds, spec, context, train, fit)
-    return fit() if is_better(found.losses, grown, SURE) else None
+    first, rest = folds[:_FIRST], folds[_FIRST:] if spec.size != WHOLE else ()
+    found = _evaluate("steps and corners", data, first, spec, context, train, fit)
+    if not is_better(found.losses, growth.losses[:_FIRST], SURE):
+        return None
+    trials = [*found.trials, *(train(data.take(fold.train)) for fold in rest)]
+    return walk_path(growth, folds, fit(), [trial.model for trial in trials])
 
 
 # ---- smooth functions ----
