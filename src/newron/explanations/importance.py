@@ -33,7 +33,7 @@ from newron.tables.frames import make_pandas
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Importance", "Influence", "hold_functions", "measure_importance"]
+__all__ = ["Importance", "Influence", "find_constant", "hold_functions", "measure_importance"]
 
 Kind = Literal["permutation", "drop"]
 
@@ -398,15 +398,21 @@ def _drop(model: Model, rows: Floats) -> Importance:
 
 
 def _find_constants(model: Model, rows: Floats) -> dict[tuple[int, int], float]:
-    """Return the value at which each function is held: its mean, or its more frequent one."""
-    constants = {}
-    for k, (layer, h) in enumerate(zip(model.layers, open_layers(model)(rows), strict=True)):
-        function = get_processing(layer.processing)
-        for e, mean in enumerate(h.mean(axis=0).tolist()):
-            if function.crisp:
-                mean = 1.0 if mean >= 0.5 else 0.0
-            constants[k, e] = min(max(mean, 0.0), 1.0) if function.bounded else mean
-    return constants
+    """Return the value at which each function is held."""
+    return {
+        (k, e): find_constant(layer, values)
+        for k, (layer, h) in enumerate(zip(model.layers, open_layers(model)(rows), strict=True))
+        for e, values in enumerate(h.T)
+    }
+
+
+def find_constant(layer: Layer, h: Floats) -> float:
+    """Return the mean of a function's values, or of a step the more frequent one."""
+    function = get_processing(layer.processing)
+    mean = float(h.mean())
+    if function.crisp:
+        return 1.0 if mean >= 0.5 else 0.0
+    return min(max(mean, 0.0), 1.0) if function.bounded else mean
 
 
 def _compare(output: Output, before: Floats, after: Floats) -> float:

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.explanations.importance import find_constant
 from newron.explanations.row import open_layers
 from newron.model.aggregation import activate, combine, finish, get_reduction, transform
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer, evaluate
 from newron.model.output import Classes, Output
-from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 
 __all__ = ["FULL", "estimate_influence", "measure_influence", "measure_together", "trace_neurons"]
@@ -85,7 +85,7 @@ def _hold(layer: Layer, h: Floats, held: Sequence[int]) -> Floats:
     edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
     total: Floats | None = None
     for i in edges:
-        part = np.full(len(h), _find_constant(layer, h[:, i])) if i in held else h[:, i]
+        part = np.full(len(h), find_constant(layer, h[:, i])) if i in held else h[:, i]
         if layer.alpha is not None:
             part = part * layer.alpha[i]
         part = transform(layer.aggregation, part)
@@ -95,14 +95,6 @@ def _hold(layer: Layer, h: Floats, held: Sequence[int]) -> Floats:
         total = total / len(edges)
     total = finish(layer.aggregation, total)
     return activate(layer.activation, total if layer.centre is None else total - layer.centre[j])
-
-
-def _find_constant(layer: Layer, h: Floats) -> float:
-    function = get_processing(layer.processing)
-    mean = float(h.mean())
-    if function.crisp:
-        return 1.0 if mean >= 0.5 else 0.0
-    return min(max(mean, 0.0), 1.0) if function.bounded else mean
 
 
 def _compare(
