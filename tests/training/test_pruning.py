@@ -324,9 +324,7 @@ class TestEstimators:
     @pytest.mark.filterwarnings("ignore")
     def test_scikit_learn_finds_nothing_wrong_with_the_option(self):
         settings = {**FEW, "max_iter": 40, "random_state": None}
-        results = check_estimator(
-            NewronRegressor("relu", pruning=True, **settings), on_skip=None
-        )
+        results = check_estimator(NewronRegressor("relu", pruning=True, **settings), on_skip=None)
         assert {result["status"] for result in results} == {"passed"}
 
 
