@@ -358,3 +358,19 @@ class TestErrors:
         (tmp_path / "t.parquet").write_bytes(b"PAR1")
         with pytest.raises(InputError, match=r"newron-ian\[files\]"):
             open_table(tmp_path / "t.parquet")
+
+
+def test_a_parquet_file_is_never_whole_in_memory(tmp_path):
+    import pyarrow.parquet as pq
+
+    part = pa.table({f"x{i}": np.random.default_rng(i).random(20_000) for i in range(10)})
+    path = tmp_path / "long.parquet"
+    with pq.ParquetWriter(path, part.schema, compression="none", use_dictionary=False) as file:
+        for _ in range(20):
+            file.write_table(part)
+    before, held, n_rows = pa.total_allocated_bytes(), [], 0
+    for batch in open_table(path).read():
+        n_rows += batch.n_rows
+        held.append(pa.total_allocated_bytes() - before)
+    assert n_rows == 400_000
+    assert max(held) < path.stat().st_size / 2

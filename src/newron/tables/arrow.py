@@ -20,6 +20,7 @@ from newron.tables.written import count_years
 __all__ = ["ArrowSource"]
 
 _BATCH_ROWS = 50_000  # of columns, which take less memory than texts
+_BUFFER = 2**20  # bytes of each column of a Parquet file that are read ahead
 
 
 class ArrowSource(Source):
@@ -65,7 +66,10 @@ class ArrowSource(Source):
 
                     # Texts come as the different ones among them, which they mostly are in files.
                     texts = [] if names is None else list(filter(self._has_texts, names))
-                    table = pq.ParquetFile(file, read_dictionary=texts)
+                    # Buffered ahead, a whole file would be in memory.
+                    table = pq.ParquetFile(
+                        file, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER
+                    )
                     self.total = table.metadata.num_rows
                     yield table.schema_arrow, lambda: table.iter_batches(_BATCH_ROWS, columns=names)
                 elif self.form == "Arrow stream":
