@@ -1,5 +1,6 @@
 """Callbacks hear how a fit goes, and may end it."""
 
+import math
 import pickle
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from newron import Callback, InputError, InterruptedWarning, NewronClassifier, StopFit
+from newron.training.callbacks import Progress, ProgressLine
 
 QUICK = {"max_iter": 30, "random_state": 0}
 
@@ -163,3 +165,25 @@ def test_a_search_for_hidden_layers_can_be_ended():
     with pytest.warns(InterruptedWarning, match="the search was interrupted"):
         model.fit(X, y)
     assert model.hidden_layer_sizes_ == ()
+
+
+def test_the_line_gives_stages_no_time_left_and_each_training_its_own(monkeypatch, capfd):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    line = ProgressLine()
+    line.on_start()
+    line.on_progress(Progress(1, 5, math.nan, math.nan, stage="pairs"))
+    assert line._bar.tasks[0].time_remaining is None
+    assert line._bar.tasks[0].fields["where"] == "pairs"
+    started = line._bar.tasks[0].start_time
+    for max_steps in (20, 20):
+        for step in range(1, 4):
+            line.on_progress(Progress(step, max_steps, 0.5, 0.4))
+        task = line._bar.tasks[0]
+        assert (task.completed, task.total) == (3, 20)
+        assert len(task._progress) <= 3  # what the speed is estimated by: this training's steps
+    assert task.start_time == started
+    line.on_end(None)
+    err = capfd.readouterr().err
+    assert "epoch 3 of 20" in err
+    assert "of 5" not in err

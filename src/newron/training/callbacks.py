@@ -129,9 +129,11 @@ class Callback:
 
 
 class ProgressLine(Callback):
-    """One live line on standard error: epoch, loss, best, time left.
+    """One live line on standard error: epoch, loss, best, and the time left of this training.
 
-    Where standard error is no terminal, one line at the end.
+    The stages of the engine take unequal times that nobody knows before: of them it shows which
+    one it is, and the time that has passed. Where standard error is no terminal, one line at
+    the end.
     """
 
     def __init__(self) -> None:
@@ -143,33 +145,46 @@ class ProgressLine(Callback):
         """Begin the line."""
         # Imported here: most fits are silent and need no terminal.
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
         columns = (
-            TextColumn("epoch {task.completed:.0f} of {task.total:.0f}"),
+            TextColumn("{task.fields[where]}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[text]}"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
             TimeRemainingColumn(),
         )
         console = Console(file=sys.stderr)
         self._bar = RichProgress(*columns, console=console, disable=not console.is_terminal)
-        self._task = self._bar.add_task("", total=1, text="")
+        self._task = self._bar.add_task("", total=None, where="", text="", left="")
         self._bar.start()
 
     def on_progress(self, progress: Progress) -> None:
         """Draw the line over."""
+        before = self._last
         if not progress.stage:
             self._last = progress
         if self._bar is None or self._task is None:
             return
-        text = progress.stage
+        text = ""
         if self._last is not None:
-            text += f"  loss {self._last.loss:.4f}  best {self._last.best_loss:.4f}"
+            text = f"loss {self._last.loss:.4f}  best {self._last.best_loss:.4f}"
         if progress.n_runs > 1:
             text += f"  run {progress.finished_runs} of {progress.n_runs} done"
-        total = progress.max_steps
-        self._bar.update(self._task, completed=progress.step, total=total, text=text)
+        task = self._bar.tasks[self._task]
+        # Another training goes at another speed: what is left is told of this one alone.
+        if task.total != self._find_total(progress) or _is_new(progress, before):
+            started = task.start_time
+            self._bar.reset(self._task)
+            task.total, task.start_time = self._find_total(progress), started
+        where = progress.stage or f"epoch {progress.step} of {progress.max_steps}"
+        left = "" if progress.stage else "left"
+        self._bar.update(self._task, completed=progress.step, where=where, text=text, left=left)
+
+    def _find_total(self, progress: Progress) -> float | None:
+        return None if progress.stage else progress.max_steps
 
     def on_end(self, model: Model | None) -> None:
         """End the line."""
@@ -181,3 +196,8 @@ class ProgressLine(Callback):
             last = self._last
             print(f"epoch {last.step}  best loss {last.best_loss:.4f}", file=sys.stderr)
         self._bar = None
+
+
+def _is_new(progress: Progress, before: Progress | None) -> bool:
+    """Return whether a training begins: it has done less than what was reported before."""
+    return before is not None and not progress.stage and progress.step < before.step
