@@ -16,6 +16,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 MINUS = "−"
+_HUGE = 10**15  # whole numbers from here on are rounded
 
 Label = str | int | float | bool
 
@@ -311,13 +313,18 @@ def format_probability(probability: float) -> str:
 
 
 def format_integer(number: int, *, separator: str = " ", minimum: int = 1000) -> str:
-    """Return a whole number, thousands apart from ``minimum`` on.
+    """Return a whole number, thousands apart from ``minimum`` on; rounded where it is huge.
 
     Examples
     --------
     >>> format_integer(1166400), format_integer(9999, minimum=10_000)
     ('1 166 400', '9999')
+    >>> format_integer(10**63 + 7)
+    '1.00 × 10^63'
     """
+    if abs(number) >= _HUGE:
+        size, exponent = f"{Decimal(number):.2e}".split("e+")
+        return f"{size} × 10^{int(exponent)}".replace("-", MINUS)
     return str(number) if abs(number) < minimum else f"{number:,}".replace(",", separator)
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from newron.command.terminal import WIDTH, Console, Part, blue, bold, dim
 from newron.evaluation import Estimate
 from newron.formatting import (
+    format_class,
     format_count,
     format_fixed,
     format_fraction,
@@ -19,14 +20,23 @@ from newron.formatting import (
 )
 from newron.model import Classes, Measurement, Model
 from newron.model.measurement import MODEL, describe_score
+from newron.model.output import Output
 from newron.rules.axis import Axis
-from newron.rules.body import Branch, DecisionList
+from newron.rules.body import Branch, DecisionList, Points
 from newron.rules.node import Count, Node
 from newron.rules.parsing import parse_rules
 from newron.rules.proof import Proof
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard, read_card
-from newron.rules.text import Writer, format_quantifier, name_groups, write_missing, write_outcome
+from newron.rules.text import (
+    HIGHEST,
+    Writer,
+    format_quantifier,
+    name_groups,
+    write_head,
+    write_missing,
+    write_outcome,
+)
 
 __all__ = [
     "draw_chart",
@@ -41,7 +51,7 @@ _SHORT_CARD = 4  # conditions up to which rules may be easier to read than point
 _MAX_RULES = 20
 _MAX_LINES = 40
 _SPACE = "    "
-_NAME, _PLOT = 22, 48  # columns of a chart's names and of its plot
+_NAME, _PLOT = 27, 44  # columns of a chart's names and of its plot
 _COMBINATIONS = ("combination of conditions", "combinations of conditions")
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -97,7 +107,7 @@ def _print_card(console: Console, card: ScoreCard) -> None:
 
 
 def _list_rows(card: ScoreCard) -> list[tuple[str, str, str]]:
-    """Return column, condition and points of each line, the most points first."""
+    """Return column, condition and points of each line, in the order of the card."""
     return [
         (
             "" if row.column is None else quote(row.column),
@@ -169,7 +179,8 @@ def _print_list(console: Console, model: Model, axes: tuple[Axis, ...], body: De
 def _print_missing(console: Console, axes: Sequence[Axis], nodes: Sequence[Node]) -> None:
     """Print what missing values count as, where some condition holds of them."""
     for line in write_missing(axes, nodes):
-        console.print("    ", dim(_fit(line, console.width - 4)))
+        for part in console.wrap(line, 4):
+            console.print("    ", dim(part))
 
 
 def _print_branch(console: Console, label: str, branch: Branch, writer: Writer) -> None:
@@ -207,6 +218,46 @@ def _print_text(console: Console, text: str, file: str) -> None:
         console.print(f"    … and {len(lines) - _MAX_LINES} more lines in {file}")
 
 
+def _print_points(
+    console: Console, model: Model, rules: RuleSet, axes: tuple[Axis, ...], body: Points, file: str
+) -> None:
+    """Print points; those of many classes, which have no space side by side, below conditions."""
+    console.print(bold("  Points"))
+    lines = rules.to_text(notes=False).splitlines()
+    missing = write_missing(axes, body.nodes)
+    lines = lines[: len(lines) - len(missing)]
+    shares = model.output.n_scores > 1 and max(map(len, lines)) > console.width - 4
+    if shares:
+        lines = _list_by_condition(console, model.output, axes, body)
+    _print_text(console, "\n".join(lines), file)
+    _print_missing(console, axes, body.nodes)
+
+
+def _list_by_condition(
+    console: Console, output: Output, axes: tuple[Axis, ...], body: Points
+) -> list[str]:
+    """Return each condition, and below it the points that it gives to classes or targets."""
+    last: list[str] = []
+    if isinstance(output, Classes):
+        names, last = list(map(format_class, output.labels)), [HIGHEST]
+    else:
+        names = list(output.score_names)
+    writer = Writer(axes, name_groups(body.nodes))
+    lines = [*writer.write_groups(), write_head(output)]
+    for head, weights in [
+        *((writer.write(term.node), term.weights) for term in body.terms),
+        ("to start with", body.constants),
+    ]:
+        signed = head != "to start with"
+        parts = [
+            f"{name}\u00a0{format_fraction(w, signed=signed)}"
+            for name, w in zip(names, weights, strict=True)
+            if w
+        ]
+        lines += [f"  {head}", *(f"    {line}" for line in console.wrap(", ".join(parts), 8))]
+    return [*lines, *last]
+
+
 def print_model(console: Console, model: Model, rules: RuleSet | None, file: str) -> None:
     """Print a network in the form that suits it; ``file`` is where all of it is."""
     card = find_card(model)
@@ -221,8 +272,7 @@ def print_model(console: Console, model: Model, rules: RuleSet | None, file: str
         if isinstance(body, DecisionList):
             _print_list(console, model, axes, body)
         else:
-            console.print(bold("  Points"))
-            _print_text(console, text, file)
+            _print_points(console, model, rules, axes, body, file)
 
 
 def print_proof(console: Console, proof: Proof, what: str, agreement: str = "") -> None:

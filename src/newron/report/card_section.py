@@ -9,7 +9,7 @@ import numpy as np
 
 from newron._version import __version__
 from newron.drawing.markup import Markup, bdi, html, join
-from newron.formatting import format_number, format_unit, list_some
+from newron.formatting import format_position, format_typographic, format_unit, list_some
 from newron.model.description import summarize
 from newron.model.file import VERSION
 from newron.model.measurement import MODEL, describe_score
@@ -173,8 +173,10 @@ def _format_column(column: Column, facts: Facts) -> str:
     if column.categories is not None:
         text = list_some([str(label) for label in column.categories], _MAX_LISTED)
     elif column.values is not None and len(column.values) <= _MAX_LISTED:
-        text = ", ".join(format_number(value) for value in sorted(column.values)) + unit
+        text = ", ".join(format_typographic(value) for value in sorted(column.values)) + unit
     else:
-        text = f"{format_number(column.low)} to {format_number(column.high)}{unit}"
+        span = column.high - column.low
+        low, high = (format_position(end, 0.01 * span) for end in (column.low, column.high))
+        text = f"{low} to {high}{unit}"
         text = text if facts.rules is None else f"any number, observed {text}"
     return f"{text} or missing" if column.gaps else text

@@ -73,7 +73,7 @@ def _write_curve(effect: Effect, width: float, several: bool) -> Markup:
     y = Linear(low, high if high > low else low + 1.0, _HEIGHT - 22.0, 18.0)
     shapes: list[Drawable] = [Line(((_LEFT, y(0.0)), (width - 4, y(0.0))), "hair")]
     if effect.kind == "levels":
-        shapes += _draw_levels(values, y, width)
+        shapes += _draw_levels(values, spread, y, width)
     else:
         shapes += _draw_curve(positions, values, spread, y, width)
     for end in {low, high}:
@@ -108,9 +108,15 @@ def _draw_curve(
     return [*shapes, Line(points, "curve"), *ends]
 
 
-def _draw_levels(values: Floats, y: Linear, width: float) -> list[Drawable]:
+def _draw_levels(values: Floats, spread: Floats, y: Linear, width: float) -> list[Drawable]:
     slot = (width - 4 - _LEFT) / len(values)
-    return [
+    middles = [_LEFT + (k + 0.5) * slot for k in range(len(values))]
+    bands = [
+        Line(((x, y(float(v - s))), (x, y(float(v + s)))), "ci")
+        for x, v, s in zip(middles, values, spread, strict=True)
+        if s
+    ]
+    bars: list[Drawable] = [
         Rect(
             _LEFT + k * slot + 0.15 * slot,
             min(y(float(v)), y(0.0)),
@@ -121,6 +127,7 @@ def _draw_levels(values: Floats, y: Linear, width: float) -> list[Drawable]:
         )
         for k, v in enumerate(values)
     ]
+    return [*bars, *bands]
 
 
 # ---- heat maps ----

@@ -42,6 +42,7 @@ from newron.rules.crisp import Fidelity, make_crisp, measure_fidelity
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
+from newron.shapes.bands import has_bands, measure_bands
 from newron.shapes.effects import Effects, read_effects
 from newron.tables.fingerprint import hash_table
 
@@ -174,8 +175,15 @@ class Facts:
 
     @cached_property
     def effects(self) -> Effects | None:
-        """The curves and surfaces of these terms."""
-        return None if self.terms is None else read_effects(self.model)
+        """The curves and surfaces of these terms, with bands where there are true answers."""
+        if self.terms is None:
+            return None
+        if self.truth is None or not len(self.rows) or not has_bands(self.model):
+            return read_effects(self.model)
+        trained = self.origin.n_rows if self.measured is None else self.measured.n_trained
+        return measure_bands(
+            self.model, list_rows(self.model, self.rows), self.truth, n_rows=trained
+        )
 
     @property
     def limit(self) -> Fraction:

@@ -31,6 +31,7 @@ __all__ = ["write_inputs"]
 _BARS = 24
 _MAX_LABELS = 8  # categories that have a bar each; the rarest are joined
 _MAX_FUNCTIONS, _MAX_PLOTS = 4, 100  # of an input, and of all, that are drawn
+_MAX_READING = 60  # characters of a condition that is written out
 _MAX_INPUTS = 12  # that have a panel before the rest is folded
 _MIN_SLOT = 34.0  # of a category, to have its own label
 _WIDTH, _BASE, _TOP = 280.0, 104.0, 88.0
@@ -60,7 +61,15 @@ def write_inputs(facts: Facts) -> Markup:
 
 def _describe_bars(facts: Facts) -> Markup:
     rows = bdi(f"The {count(len(facts.rows), facts.labels.noun)} over each input.")
-    return join(rows, " The blue stretch is where a condition holds." if facts.is_crisp else "")
+    if facts.is_crisp:
+        return join(rows, " The blue stretch is where a condition holds.")
+    if facts.effects is None or all(effect.deviation is None for effect in facts.effects):
+        return rows
+    return join(
+        rows,
+        " The curve below is what the input adds, and the band around it how sure that is: two "
+        "standard deviations of the weights either way.",
+    )
 
 
 def _describe_order(facts: Facts) -> Markup:
@@ -116,7 +125,7 @@ def _order_classes(facts: Facts) -> list[tuple[int | None, str]]:
 def _write_panel(facts: Facts, i: int) -> Markup:
     column = facts.model.schema.columns[i]
     influence = facts.importance.of(column.name).value
-    weight = percent(influence) if facts.classes is not None else f"{influence:.3g}"
+    weight = percent(influence) if facts.classes is not None else format_rounded(influence)
     own = [
         (f, n) for n in facts.diagram.neurons for f in (*n.functions, *n.folded) if f.signal == i
     ]
@@ -129,8 +138,8 @@ def _write_panel(facts: Facts, i: int) -> Markup:
     elif len(own) > limit:
         parts.append(html("p", count(len(own) - limit, "more function"), class_="muted"))
     if facts.is_crisp:
-        members = [member for f, _ in own[:limit] for member in f.members]
-        parts += [_write_condition(facts, member) for member in members[:_MAX_FUNCTIONS]]
+        found = {member.reading: member for f, _ in own[:limit] for member in f.members}
+        parts += [_write_condition(facts, one) for one in list(found.values())[:_MAX_FUNCTIONS]]
     head = html("h3", bdi(column.name), html("span", weight, title="influence"))
     return html("div", head, _draw_rows(facts, i, zone), parts, class_="input")
 
@@ -154,7 +163,7 @@ def _describe(shape: Shape) -> str:
 def _write_condition(facts: Facts, function: Function) -> Markup:
     """Compare the rows on which a condition holds with the others."""
     holds = _evaluate(facts, function) >= 0.5
-    head, truth = bdi(function.reading), facts.truth
+    head, truth = bdi(_name_condition(facts, function)), facts.truth
     if truth is not None and facts.is_binary and facts.classes is not None:
         name = bdi(name_class(facts.classes.labels[1]))
         on, off = (_format_fraction(truth[part] == 1) for part in (holds, ~holds))
@@ -163,6 +172,15 @@ def _write_condition(facts: Facts, function: Function) -> Markup:
         on, off = (_format_mean(truth[part, 0]) for part in (holds, ~holds))
         return html("p", head, f": {on}; otherwise {off}.")
     return html("p", head, f": {integer(int(holds.sum()))} of {integer(len(holds))}.")
+
+
+def _name_condition(facts: Facts, function: Function) -> str:
+    """Return a condition; of a long list of categories how many there are."""
+    if len(function.reading) <= _MAX_READING:
+        return function.reading
+    layer, e = facts.model.layers[function.shape.layer - 1], function.shape.function
+    held = int((np.asarray(layer.levels[e]) >= 0.5).sum())
+    return f"in {held} of {len(layer.levels[e])} categories" if held else function.reading
 
 
 def _evaluate(facts: Facts, function: Function) -> Floats:

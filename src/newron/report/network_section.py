@@ -15,7 +15,7 @@ from newron.report.facts import Facts
 from newron.report.numbers import count
 from newron.report.rules_section import name_rules
 
-__all__ = ["write_network", "write_row"]
+__all__ = ["describe_count", "write_network", "write_row"]
 
 _MAX_PARTS, _FEW_PARTS = 16, 5  # functions of a neuron that have a line; of many neurons
 _SIDE = 16.0  # what is cut off the margin of a wide figure
@@ -46,7 +46,9 @@ _ROW = Markup("""<h2>This {noun}</h2><p class="lede" id="tell"></p>{rules}
 not say what an action would do.</p></div>
 <div class="scroll"><table class="margins"><thead><tr><th scope=col>reads</th>
 {function}<th scope=col>value</th><th scope=col class="num">adds</th></tr></thead>
-{neurons}</table></div></div>""")
+{neurons}</table>{hidden}</div></div>""")
+_HIDDEN = Markup("""<details class="hidden-neurons"><summary>How {neurons} comes about</summary>
+<table class="margins">{rows}</table></details>""")
 _FUNCTION = Markup("<th scope=col>function</th>")
 
 
@@ -84,10 +86,33 @@ def write_row(facts: Facts) -> Markup:
         else f"What must change to flip this {noun}?",
         fixed=join("Held fixed: ", fixed, ". ") if fixed else "",
         function=_FUNCTION if facts.terms is None else "",
-        neurons=join(_write_neuron(facts, neuron) for neuron in facts.diagram.neurons)
+        neurons=join(_write_neuron(facts, neuron) for neuron in facts.diagram.layers[-1])
         if facts.terms is None
         else _write_terms(facts, facts.terms),
+        hidden=_write_hidden(facts) or "",
     )
+
+
+def _write_hidden(facts: Facts) -> Markup | None:
+    """Return what hidden neurons make of the row, which a reader opens."""
+    hidden = [neuron for layer in facts.diagram.layers[:-1] for neuron in layer]
+    if facts.terms is not None or not hidden:
+        return None
+    what = "the hidden neuron" if len(hidden) == 1 else f"each of the {len(hidden)} hidden neurons"
+    return _HIDDEN.format(neurons=what, rows=join(_write_neuron(facts, one) for one in hidden))
+
+
+def describe_count(facts: Facts, function: Function) -> str | None:
+    """Return the conditions that a condition on a hidden neuron counts; None of others."""
+    n = len(facts.model.schema)
+    if function.signal < n or not facts.is_crisp:
+        return None
+    places = {facts.diagram.find_signal(one): one for one in facts.diagram.neurons}
+    source = places.get(function.signal)
+    if source is None or not source.counts:
+        return None
+    parts = [one.head for f in (*source.functions, *source.folded) for one in f.members]
+    return f"{function.reading} of: " + "; ".join(parts)
 
 
 def _write_terms(facts: Facts, terms: Terms) -> Markup:
@@ -145,19 +170,19 @@ def _write_neuron(facts: Facts, neuron: Neuron) -> Markup:
     return html(
         "tbody",
         head,
-        map(_write_part, functions[:limit]),
+        (_write_part(facts, function) for function in functions[:limit]),
         _write_rest(functions[limit:]),
         _write_sum(_TOTALS.get(kind, kind), data_sum=neuron.key),
         _write_target(neuron) if is_target else None,
     )
 
 
-def _write_part(function: Function) -> Markup:
+def _write_part(facts: Facts, function: Function) -> Markup:
     return html(
         "tr",
         html("th", bdi(function.name), scope="row"),
-        html("td", bdi(function.reading)),
-        html("td", class_="held", data_margin=function.members[0].key),
+        html("td", bdi(describe_count(facts, function) or function.reading)),
+        html("td", html("bdi", data_margin=function.members[0].key), class_="held"),
         html("td", class_="num", data_part=function.key),
         data_fn=function.key,
     )

@@ -16,6 +16,7 @@ from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.report.facts import Facts
+from newron.report.network_section import describe_count
 from newron.report.numbers import name_class
 from newron.report.threshold_section import count_cuts
 from newron.rules.axis import Axis
@@ -181,6 +182,7 @@ def _describe_functions(facts: Facts) -> dict[str, Any]:
             "name": function.name,
             "reading": function.reading,
             "head": function.head,
+            "counted": describe_count(facts, function) or function.head,
             "influence": round(function.influence, 4),
             "source": function.signal,
         }

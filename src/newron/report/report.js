@@ -388,7 +388,7 @@ function makeSlider(i, column) {
     if (gap) gap.checked = x === null;
     box.classList.toggle("absent", x === null);
     if (x !== null) range.value = x;
-    if (document.activeElement !== number) number.value = x === null ? "" : x;
+    if (document.activeElement !== number) number.value = x === null ? "" : String(x).length > 9 ? Number(x.toPrecision(6)) : x;
     range.setAttribute("aria-valuetext", show(i, x));
   };
   return box;
@@ -498,7 +498,7 @@ function tellRow(t) {
   const parts = [`${head[0].toUpperCase()}${head.slice(1)}: `];
   if (data.amounts) {
     parts.push("the model says ", strong(tellAnswer(t)), ".");
-    if (picked >= 0 && data.truth) parts.push(` In truth: ${data.truth[picked].map(write).join(", ")}.`);
+    if (picked >= 0 && data.truth) parts.push(` In truth: ${data.truth[picked].map(tidy).join(", ")}.`);
   } else {
     const chosen = choose(t.scores);
     if (data.binary || data.limits) parts.push("the sum is ", strong(writeAmount(sumOf(t), spanOf(layers.length - 1, 0))), `, ${tellDistance(t)}; `);
@@ -543,7 +543,7 @@ function listSteps(t) {
   last.functions.forEach((f, e) => {
     const told = data.functions[`${l + 1}:${e}`], key = data.crisp ? e : f.source;
     if (!told || t.added[l][e] === 0) return;
-    const label = data.crisp ? told.head : told.name;
+    const label = data.crisp ? told.counted : told.name;
     groups.set(key, { label, value: (groups.get(key)?.value ?? 0) + t.added[l][e] });
   });
   const steps = [...groups.values()];

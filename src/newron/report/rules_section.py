@@ -384,7 +384,7 @@ def _write_crisp(facts: Facts) -> Markup | None:
 
 def _describe_fidelity(fidelity: Fidelity) -> Markup:
     return join(
-        html("b", f"{fidelity.summary}."),
-        " These curves are not rules, so there is nothing to prove. Cut at one half they become "
-        f"the nearest network of conditions: {fidelity.agreement}.",
+        html("b", "Curves, not rules: there is nothing to prove."),
+        " Cut at one half they become the nearest network of conditions, which is another model: "
+        f"{fidelity.agreement} ({fidelity.summary}).",
     )

@@ -14,7 +14,7 @@ from newron.rules.body import Points, find_denominator
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Algebra, Const, Count, Literal, Node
 
-__all__ = ["find_step", "is_sparse", "lower_constants", "make_points"]
+__all__ = ["find_step", "is_sparse", "lower_constants", "make_points", "order_terms"]
 
 _MAX_ROUNDS = 8
 
@@ -130,6 +130,40 @@ class _Merger:
                     yield node, weights
                 else:
                     self.add(node, weights)
+
+
+def order_terms(terms: Sequence[Term], axes: Sequence[Axis]) -> list[Term]:
+    """Return terms as they are printed: those of a column together, the strongest column first.
+
+    Within a column of numbers a reader goes from "at least 30" to "at least 60", and from
+    "at most 60" to "at most 30".
+    """
+    strength: dict[object, Fraction] = {}
+    for term in terms:
+        group = _get_group(term)
+        strength[group] = strength.get(group, Fraction(0)) + max(map(abs, term.weights))
+    first = {group: k for k, group in enumerate(strength)}
+
+    def rank(term: Term) -> tuple[Fraction, int, tuple[int, int], Fraction]:
+        group = _get_group(term)
+        ends = _find_ends(term.node, axes) if isinstance(term.node, Literal) else (0, 0)
+        return -strength[group], first[group], ends, -max(map(abs, term.weights))
+
+    return sorted(terms, key=rank)
+
+
+def _get_group(term: Term) -> object:
+    return term.node.column if isinstance(term.node, Literal) else term.node
+
+
+def _find_ends(node: Literal, axes: Sequence[Axis]) -> tuple[int, int]:
+    """Return the first cell of numbers that holds, and less than 0 the last one."""
+    axis = axes[node.column]
+    if axis.column.categories is not None:
+        return 0, 0
+    mask = node.mask & ~axis.missing if axis.missing else node.mask
+    first = (mask & -mask).bit_length() if mask else axis.n_cells + 1
+    return first, -mask.bit_length()
 
 
 def lower_constants(terms: Sequence[Term], constants: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
@@ -256,20 +290,31 @@ def _split_layers(levels: Sequence[int], missing: bool = False) -> list[tuple[in
     """One condition for each stretch of numbers over a level: half-lines, windows, outside one.
 
     Each adds what the level is above the one before. Missing values, the last of the levels where
-    there are any, belong to the first stretch.
+    there are any, belong to the first stretch; where no number has their level, to a condition
+    of their own.
     """
     n = len(levels) - missing
-    out: list[tuple[int, int]] = []
+    if missing and levels[-1] > min(levels) and levels[-1] not in levels[:-1]:
+        others = _split_layers([*levels[:-1], min(levels)], missing=True)
+        return [*others, (1 << n, levels[-1] - min(levels))]
+    return min((_stack(levels, missing, joined) for joined in (False, True)), key=len)
+
+
+def _stack(levels: Sequence[int], missing: bool, joined: bool) -> list[tuple[int, int]]:
+    """Return a layer for each level; ``joined`` makes "less than 2 or at least 8" one condition."""
+    n = len(levels) - missing
+    out: dict[int, int] = {}  # one stretch may rise through several levels
     for below, level in pairwise(sorted(set(levels))):
         over = [value >= level for value in levels]
         runs = find_runs(over[:n])
         masks = [(2 << last) - (1 << first) for first, last in runs]
-        if len(runs) == 2 and runs[0][0] == 0 and runs[1][1] == n - 1:
+        if joined and len(runs) == 2 and runs[0][0] == 0 and runs[1][1] == n - 1:
             masks = [sum(masks)]  # outside a window
         if missing and over[-1]:
             masks = [(masks or [0])[0] | 1 << n, *masks[1:]]
-        out += [(mask, level - below) for mask in masks]
-    return out
+        for mask in masks:
+            out[mask] = out.get(mask, 0) + level - below
+    return list(out.items())
 
 
 def _split_sets(cells: Sequence[Weights]) -> tuple[Weights, list[Piece]]:

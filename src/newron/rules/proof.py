@@ -36,7 +36,7 @@ from newron.checker import (
     make_certificate,
 )
 from newron.drawing.printed import Printed
-from newron.formatting import join_words
+from newron.formatting import format_integer, join_words
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.rules.axis import Axis
@@ -171,7 +171,8 @@ class Proof(Printed):
         if not self.finite:
             what = "combinations that the conditions can tell apart"
         how = f"{self.method}, {self.seconds:.2g} s" if seconds else self.method
-        return f"All {self.size} {what} checked, no difference ({how}). {self.note}".rstrip()
+        number = format_integer(self.size, minimum=10_000)
+        return f"All {number} {what} checked, no difference ({how}). {self.note}".rstrip()
 
     def __str__(self) -> str:
         return f"{self.verdict}{'.' if self.equal else ':'} {self.describe()}"

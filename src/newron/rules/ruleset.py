@@ -42,6 +42,7 @@ from newron.rules.building import build_model
 from newron.rules.coverage import Coverage, number_classes
 from newron.rules.node import CellRows, count_literals, list_literals, read_columns
 from newron.rules.parsing import parse_rules
+from newron.rules.points import order_terms
 from newron.rules.proof import Proof, prove
 from newron.rules.text import (
     LABELS,
@@ -300,11 +301,10 @@ class RuleSet:
 
     @cached_property
     def _shown(self) -> Body:
-        """The body as it is printed: points by size, the largest first."""
+        """The body as it is printed: points by column, the strongest first."""
         if isinstance(self._body, DecisionList):
             return self._body
-        terms = sorted(self._body.terms, key=lambda term: -max(map(abs, term.weights)))
-        return Points(tuple(terms), self._body.constants)
+        return Points(tuple(order_terms(self._body.terms, self._axes)), self._body.constants)
 
     @property
     def _writer(self) -> Writer:

@@ -18,7 +18,7 @@ from newron.rules.axis import Axis
 from newron.rules.body import Points
 from newron.rules.circuit import read_circuit, to_fraction
 from newron.rules.node import Literal
-from newron.rules.points import make_points
+from newron.rules.points import make_points, order_terms
 from newron.rules.ruleset import RuleSet
 from newron.rules.text import (
     Writer,
@@ -137,10 +137,10 @@ class ScoreCard(Printed):
 
     @property
     def rows(self) -> list[CardRow]:
-        """The conditions and their points, the most points first."""
+        """The conditions and their points, those of a column together, the strongest first."""
         writer = Writer(self.axes, name_groups(self.points.nodes))
         rows = []
-        for term in self.points.terms:
+        for term in order_terms(self.points.terms, self.axes):
             text, points = writer.write(term.node), term.weights[0]
             if isinstance(term.node, Literal):
                 axis = self.axes[term.node.column]
@@ -148,7 +148,7 @@ class ScoreCard(Printed):
                 rows.append(CardRow(text, axis.column.name, short, points))
             else:
                 rows.append(CardRow(text, None, text, points))
-        return sorted(rows, key=lambda row: -abs(row.points))
+        return rows
 
     @property
     def threshold(self) -> Fraction:
@@ -207,7 +207,9 @@ class ScoreCard(Printed):
             low, high = sum(min(size, 0) for size in sizes), sum(max(size, 0) for size in sizes)
             every = [Fraction(k) for k in range(low, high + 1)]
             totals = [t for t in every if max(*self._get_ends(t)) <= 0.995] or every
-            totals = totals[:: -(-len(totals) // _MAX_TOTALS)]
+            step = -(-len(totals) // _MAX_TOTALS)
+            below = sum(total < self.threshold for total in totals)
+            totals = totals[below % step :: step]  # the threshold is one of them
         else:
             lowest, highest = float(self.bands[-1][1]), float(self.bands[0][1])
             places = [

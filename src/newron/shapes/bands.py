@@ -26,7 +26,9 @@ __all__ = ["measure_bands"]
 _MAX_ROWS = 20_000  # more make hardly a difference to the shape of a band
 
 
-def measure_bands(model: Model, X: ArrayLike, y: ArrayLike) -> Effects:
+def measure_bands(
+    model: Model, X: ArrayLike, y: ArrayLike, *, n_rows: int | None = None
+) -> Effects:
     """Return the effects of columns and pairs with their standard deviations.
 
     Parameters
@@ -37,6 +39,8 @@ def measure_bands(model: Model, X: ArrayLike, y: ArrayLike) -> Effects:
         Rows, best those of the training.
     y : array of shape (n_rows,) or (n_rows, n_targets)
         Their classes or targets.
+    n_rows : int, optional
+        How many rows the network was trained on, where X has another number of rows like them.
 
     Returns
     -------
@@ -64,14 +68,22 @@ def measure_bands(model: Model, X: ArrayLike, y: ArrayLike) -> Effects:
         raise InputError(f"y: expected {len(rows)} values, got {len(truth)}")
     _check(model)
     step = max(-(-len(rows) // _MAX_ROWS), 1)
-    posterior = _Posterior(model, rows[::step], truth[::step], float(step))
+    some = rows[::step]
+    weight = (len(rows) if n_rows is None else n_rows) / max(len(some), 1)
+    posterior = _Posterior(model, some, truth[::step], weight)
     effects = read_effects(model)
     return Effects([posterior.measure(effect) for effect in effects], effects.outputs)
 
 
-def _check(model: Model) -> None:
+def has_bands(model: Model) -> bool:
+    """Whether the uncertainty of a model's curves can be measured."""
     objective = "" if isinstance(model.output, Classes) else model.output.objective
-    if model.layers[-1].aggregation != "sum" or objective not in ("", "squared", "poisson"):
+    return model.layers[-1].aggregation == "sum" and objective in ("", "squared", "poisson")
+
+
+def _check(model: Model) -> None:
+    if not has_bands(model):
+        objective = "" if isinstance(model.output, Classes) else model.output.objective
         raise InputError(
             "bands: expected a network that adds up, of classes or trained on squared or Poisson "
             f"loss, got {objective or model.layers[-1].aggregation}"

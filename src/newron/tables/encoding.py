@@ -6,6 +6,7 @@ Frames, arrays and files all come through here.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -98,7 +99,11 @@ class Encoder:
         if numbers is None:
             parse = self.form.parse_number
             row = next(i for i, cell in enumerate(cells) if parse(cell) is None)
-            self._raise_cell(name, first + row, "a number", cells[row], "turn it into one")
+            advice = "turn it into one"
+            if self._path is not None and isinstance(cells[row], str) and cells[row].strip():
+                word = shlex.quote(cells[row].strip())
+                advice = f"if that means missing: --missing {word}; otherwise turn it into one"
+            self._raise_cell(name, first + row, "a number", cells[row], advice)
         large = np.flatnonzero(np.abs(numbers) > LARGEST_INPUT)
         if len(large):
             row, expected = int(large[0]), f"a number within ±{LARGEST_INPUT:g}"

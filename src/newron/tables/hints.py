@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -20,8 +20,10 @@ _ENOUGH = 20  # rows from which on it is no chance that one column knows the tar
 _NAMED = re.compile(r"(^|[_\W])(?i:id|key|nr|no|number|index|row)$|(?<=[a-z])(ID|Id|Nr|No)$")
 
 
-def find_hints(X: EncodedTable, y: Target) -> list[str]:
+def find_hints(X: EncodedTable, y: Target, *, explained: Collection[str] = ()) -> list[str]:
     """Return what should be looked at before a network of a table is trusted.
+
+    ``explained`` names columns of which another note says why they have many categories.
 
     Examples
     --------
@@ -33,7 +35,11 @@ def find_hints(X: EncodedTable, y: Target) -> list[str]:
         *_describe(X, _is_identifier, "another whole number in every row, as of an identifier"),
         *_describe(X, lambda _, x: _knows(x, y, _), f"knows {y.name} in every row by itself"),
     ]
-    many = [f"{one.name} ({n})" for one in X.fields if (n := _count(one)) > MANY_CATEGORIES]
+    many = [
+        f"{one.name} ({n})"
+        for one in X.fields
+        if (n := _count(one)) > MANY_CATEGORIES and one.name not in explained
+    ]
     if many:
         named = list_some(many, _MAX_NAMED)
         hints.append(f"many categories, of which each has few rows: {named}; join rare ones")

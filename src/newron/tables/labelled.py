@@ -304,6 +304,7 @@ class LabelledSource:
         weights = [weight for *_, weight in blocks if weight is not None]
         used = [self.surveys[one.name] for one in self.fields]
         units = _list_units([*used, self.surveys[y.name]], self.options)
+        odd_words = {column.name: words for column in used if (words := column.find_odd_words())}
         return LabelledTable(
             X,
             y,
@@ -311,9 +312,13 @@ class LabelledSource:
             missing={column.name: column.n_missing for column in used if column.n_missing},
             left_out=self.left_out,
             n_unlabelled=self.surveys[y.name].n_missing,
-            odd_words={column.name: words for column in used if (words := column.find_odd_words())},
+            odd_words=odd_words,
             units={name: unit for name, unit in units.items() if unit != DATE},
-            notes=(*self.source.list_notes(), *_describe_dates(units), *find_hints(X, y)),
+            notes=(
+                *self.source.list_notes(),
+                *_describe_dates(units),
+                *find_hints(X, y, explained=odd_words),
+            ),
             weight=np.concatenate(weights) if weights else None,
         )
 
