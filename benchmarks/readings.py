@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import html
+import itertools
 import re
 import subprocess
 import sys
@@ -80,9 +81,10 @@ def list_numbers(text: str) -> list[str]:
 def find_lost(printed: str, page: str) -> list[str]:
     """Return the numbers of the terminal that the page has not, to the digits that are printed.
 
-    Times, versions and lines about files and commands are not looked at.
+    Times, versions, lines about files and commands, and the axis of the terminal's chart are not
+    looked at: the page has a chart, and so an axis, of its own.
     """
-    lines = [line for line in printed.splitlines() if not _OWN.search(line)]
+    lines = [line for line in printed.splitlines() if not _OWN.search(line) and not _is_axis(line)]
     text = re.sub(r"\d+(?:\.\d+)?(?:e-\d+)? s\b", "", "\n".join(lines))
     known = [float(number) for number in list_numbers(html.unescape(re.sub(r"<[^>]*>", " ", page)))]
     lost = []
@@ -92,6 +94,16 @@ def find_lost(printed: str, page: str) -> list[str]:
         if not any(abs(abs(value) - abs(float(number))) <= near for value in known):
             lost.append(number)
     return lost
+
+
+def _is_axis(line: str) -> bool:
+    """Whether a line is four or more ticks at even distances, and their unit."""
+    ticks = re.fullmatch(r"((?:\s+[−-]?[\d.]+(?:e[−-]?\d+)?){4,}) (?:%|error)", line)
+    if ticks is None:
+        return False
+    values = [float(tick.replace("−", "-")) for tick in ticks[1].split()]
+    steps = [b - a for a, b in itertools.pairwise(values)]
+    return max(steps) - min(steps) <= 1e-6 * max(map(abs, values))
 
 
 def find_cut(picture: str) -> list[str]:

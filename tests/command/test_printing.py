@@ -147,7 +147,7 @@ def test_a_chart_has_a_line_for_each_estimate(capsys):
     axis, first, second = capsys.readouterr().out.splitlines()
     assert axis.split() == ["40", "50", "60", "70", "80", "90", "%"]
     assert re.fullmatch(r"    this +├─+●─+┤ +83\.8", first)
-    assert re.fullmatch(r"    a rather long name of… +├─+●─+┤ +54\.1", second)
+    assert re.fullmatch(r"    a rather long name of a mo… +├─+●─+┤ +54\.1", second)
     at = [line.index("●") for line in (first, second)]
     assert axis.index("80") < at[0] < axis.index("90")
     assert axis.index("50") < at[1] < axis.index("60")
@@ -156,3 +156,32 @@ def test_a_chart_has_a_line_for_each_estimate(capsys):
 def test_estimates_that_are_all_the_same_can_be_drawn(capsys):
     draw_chart(Console(), [("this", Estimate(0.0, 0.0, 0.0)), ("that", Estimate(0.0, 0.0, 0.0))])
     assert capsys.readouterr().out.count("●") == 2
+
+
+def test_points_of_many_classes_stand_below_their_conditions(capsys):
+    names = ["apple", "birch", "cedar", "date", "elm", "fir", "ginkgo", "hazel", "ivy"]
+    weights = "  ".join(f"+{k}.12345" for k in range(1, 10))
+    text = f"""
+    Points for {", ".join(names)}
+        {weights}  age ≥ 55 y
+        {weights.replace(".12345", ".5")}  cholesterol ≥ 236 mg/dl
+        0  0  0  0  0  0  0  0  1.25  to start with
+    The highest sum wins, the first of equals
+    """
+    model = from_rules(text, SCHEMA, Classes(tuple(names)))
+    print_model(Console(), model, model.rules(form="points"), "rules.txt")
+    printed = capsys.readouterr().out
+    assert "…" not in printed
+    assert "age ≥ 55 y" in printed
+    for k in range(1, 10):
+        assert f"+{k - 1}.12345" in printed or f"+{k}.12345" in printed or k == 1
+
+
+def test_what_missing_values_count_as_is_wrapped_and_not_cut(capsys):
+    schema = Schema(tuple(Column(f"quite a long name {k}", 0.0, 10.0) for k in range(6)))
+    lines = "".join(f"    +2  quite a long name {k} ≤ 5 or missing\n" for k in range(6))
+    text = f"Points for ill\n{lines}Sum ≥ 5: ill\nOtherwise: well\n"
+    model = from_rules(text, schema, Classes(("well", "ill")))
+    print_model(Console(), model, model.rules(form="points"), "rules.txt")
+    printed = " ".join(capsys.readouterr().out.split())
+    assert all(f"quite a long name {k} = " in printed for k in range(6))

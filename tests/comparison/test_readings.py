@@ -16,6 +16,13 @@ def test_a_number_that_the_page_lacks_is_lost_and_times_are_not_looked_at():
     assert find_lost(printed, "<p>83.32, 78.4 and 87.3</p>") == []
 
 
+def test_the_axis_of_the_chart_is_not_looked_at_and_other_numbers_are():
+    axis = "                65    67.5     70     72.5    75     77.5     80 %"
+    assert find_lost(axis, "") == []
+    assert find_lost(axis.replace("75 ", "76 "), "") != []
+    assert find_lost("   points   11   15   19 │ 23", "") == ["11", "15", "19", "23"]
+
+
 def test_a_number_that_is_cut_is_found_and_a_text_is_not():
     cut = "<text x='1'>400…<title>400000</title></text>"
     assert find_cut(cut) == ["400…"]

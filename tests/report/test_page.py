@@ -213,3 +213,30 @@ def test_a_figure_of_training_rows_is_no_headline(kind, seen):
     assert not re.search(r"right for|off by \d|of 100", re.search("<h1>.*?</h1>", top)[0])
     assert 'class="stats"' in below
     assert 'class="stats"' not in top.split('id="rules"')[0]
+
+
+def test_curves_have_bands_that_shrink_with_the_rows_of_training():
+    model, X, y = make_example("soft")
+    facts = gather(model, X, y)
+    page = render(facts)
+    assert 'class="band"' in page
+    assert "how sure that is" in page
+    assert "band" not in re.findall(r'class="([a-z]+)"', render(gather(model, X)))
+    many = gather(model, X, y, origin=Origin(n_rows=100 * len(X)))
+    for effect, narrow in zip(facts.effects, many.effects, strict=True):
+        if effect.deviation is not None:
+            assert np.all(narrow.deviation <= effect.deviation)
+            assert narrow.deviation.max() < 0.5 * effect.deviation.max()
+
+
+def test_hidden_neurons_are_folded_and_named_by_what_they_count():
+    page = make_page("count")
+    table = page.split('<table class="margins">')
+    assert "hidden-neurons" in page
+    assert " of: " in table[1]
+    assert "neuron 1.1" in table[2]
+
+
+def test_the_domain_has_no_digits_that_nobody_measured():
+    page = Page(make_page("soft")).words
+    assert not re.findall(r"\d\.\d{7,}", page.split("Model card")[1])

@@ -219,3 +219,37 @@ def test_smooth_networks_stay_as_they_are():
     layer = Layer("sigmoid", "sum", "identity", 1, [0], [0], [[1.0]], [[5.0]], centre=[0.5])
     model = Model(Schema((Column("x", 0.0, 10.0),)), [layer], Classes(("no", "yes")))
     assert normalise(model) is model
+
+
+def test_a_stretch_that_rises_through_several_levels_is_one_condition():
+    # 0 to 3 adds 1.8, 7 to 10 adds 1, and levels of one are those of the other in part.
+    b, w = [3.0, 7.0, 9.0, 3.0], [-1.0, 1.0, 1.0, -1.0]
+    made = normalise(make_card(b, w, [1.0, 1.0, 0.5, 0.8], column=Column("x", 0.0, 10.0)))
+    masks = [term.node.mask for term in make_points(read_circuit(made)).terms]
+    assert len(masks) == len(set(masks))
+
+
+def test_missing_values_of_a_level_of_their_own_have_a_line_of_their_own():
+    model = make_card([2.0, 5.0, 2.0], [1.0, 1.0, 1.0], [3.0, 4.0, 1.0], missing=[0.0, 0.0, 1.0])
+    text = normalise(model).rules(form="points").to_text(notes=False)
+    assert [line.split("  ")[-1] for line in text.splitlines()[1:4]] == [
+        "x ≥ 2", "x ≥ 5", "x missing",
+    ]  # fmt: skip
+
+
+def test_both_sides_of_a_window_are_two_conditions_unless_one_is_shorter():
+    def write(alpha):
+        model = make_card([3.0, 6.0], [-1.0, 1.0], alpha, column=Column("x", 0.0, 10.0, gaps=True))
+        return [str(rule.condition) for rule in normalise(model).rules(form="points").rules]
+
+    assert write([1.0, 3.0]) == ["x ≤ 3", "x ≥ 6"]
+    assert write([2.0, 2.0]) == ["x ≤ 3 or ≥ 6"]
+
+
+def test_outside_of_a_window_missing_values_are_where_their_typical_value_is():
+    rows = np.array([[1.0], [4.0], [8.0], [8.5], [9.0]])
+    model = make_card([3.0, 6.0], [-1.0, 1.0], [1.0, 1.0], column=Column("x", 0.0, 10.0))
+    text = normalise(model, rows).rules(form="points").to_text(notes=False)
+    assert "x ≤ 3 or ≥ 6" in text
+    assert "or missing" not in text
+    assert "Missing values count as: x = " in text

@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -44,7 +45,11 @@ def test_whole_points(fitted):
     X, y = make_table(seed=1)
     card = fitted.scorecard(3, X, y)
     sizes = [row.points for row in card.rows]
-    assert sizes == sorted(sizes, key=lambda p: -abs(p))
+    columns = [row.column for row in card.rows]
+    together = [one for one, other in pairwise([*columns, None]) if one != other]
+    totals = [sum(row.points for row in card.rows if row.column == one) for one in together]
+    assert len(together) == len(set(columns))
+    assert totals == sorted(totals, reverse=True)
     assert all(p.denominator == 1 and 1 <= abs(p) <= 3 for p in sizes)
     assert card.threshold.denominator == 1
     assert card.rules.proof
@@ -118,3 +123,32 @@ def test_what_has_no_card_is_refused(fitted):
         fitted.scorecard(0)
     with pytest.raises(InputError, match="y beside X"):
         fitted.scorecard(3, X)
+
+
+def test_conditions_of_a_column_stand_together_from_wide_to_narrow():
+    schema = Schema((Column("age", 0.0, 100.0), Column("bmi", 10.0, 60.0)))
+    text = """
+    Points for ill
+        +5  age ≥ 70
+        +4  bmi ≥ 31
+        +2  age ≥ 40
+        +1  bmi < 20
+    Sum ≥ 5.5: ill
+    Otherwise: well
+    """
+    model = from_rules(text, schema, Classes(("well", "ill")))
+    rows = [row.text for row in read_card(model).rows]
+    assert rows == ["age ≥ 40", "age ≥ 70", "bmi < 20", "bmi ≥ 31"]
+    rules = model.rules(form="points")
+    assert [rule.condition for rule in rules.rules] == rows
+    assert rules.proof
+
+
+def test_the_threshold_is_among_the_totals_of_a_long_card():
+    schema = Schema(tuple(Column(f"x{k}", 0.0, 1.0) for k in range(9)))
+    lines = "".join(f"    +5  x{k} ≥ 0.5\n" for k in range(9))
+    text = f"Points for ill\n{lines}Sum ≥ 18: ill\nOtherwise: well\n"
+    card = read_card(from_rules(text, schema, Classes(("well", "ill"), unit=0.2)))
+    totals = [total for total, _ in card.list_probabilities()]
+    assert len(totals) < 30
+    assert card.threshold in totals

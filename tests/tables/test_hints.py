@@ -14,8 +14,9 @@ N = 40
 Y = Target("ill", ("no", "yes"), RNG.integers(0, 2, N))
 
 
-def make_hints(x, name="x", y=Y, categories=None):
-    return find_hints(EncodedTable((Field(name, categories),), np.asarray(x, float)[:, None]), y)
+def make_hints(x, name="x", y=Y, categories=None, explained=()):
+    table = EncodedTable((Field(name, categories),), np.asarray(x, float)[:, None])
+    return find_hints(table, y, explained=explained)
 
 
 class TestIdentifiers:
@@ -61,6 +62,8 @@ def test_more_than_fifty_categories_are_noted():
     y = Target("ill", ("no", "yes"), RNG.integers(0, 2, 400))
     hints = make_hints(x, y=y, categories=tuple(map(str, range(60))))
     assert hints == ["many categories, of which each has few rows: x (60); join rare ones"]
+    explained = make_hints(x, y=y, categories=tuple(map(str, range(60))), explained=("x",))
+    assert explained == []
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,7 @@ def _list_by_condition(
     else:
         names = list(output.score_names)
     writer = Writer(axes, name_groups(body.nodes))
-    lines = [*writer.write_groups(), write_head(output)]
+    lines = [*writer.write_groups(), *console.wrap(write_head(output), 4)]
     for head, weights in [
         *((writer.write(term.node), term.weights) for term in body.terms),
         ("to start with", body.constants),

@@ -9,10 +9,17 @@ import numpy as np
 
 from newron._version import __version__
 from newron.drawing.markup import Markup, bdi, html, join
-from newron.formatting import format_position, format_typographic, format_unit, list_some
+from newron.formatting import (
+    format_position,
+    format_rounded,
+    format_typographic,
+    format_unit,
+    list_some,
+)
 from newron.model.description import summarize
 from newron.model.file import VERSION
 from newron.model.measurement import MODEL, describe_score
+from newron.model.output import Classes
 from newron.model.schema import Column
 from newron.report.facts import Facts
 from newron.report.numbers import count, integer, name_class, percent
@@ -35,6 +42,7 @@ def _list_items(facts: Facts) -> Iterator[tuple[str, str]]:
     origin = facts.origin
     yield "What it is for", _write_text(facts.labels.purpose)
     yield "Network", _describe_network(facts)
+    yield "Target", _describe_target(facts)
     yield "Measured on new rows", _describe_measured(facts)
     yield "Intervals of predictions", _describe_intervals(facts)
     yield "Notes", Markup(" ").join(bdi(f"{_end_sentence(note)}") for note in origin.notes)
@@ -149,6 +157,18 @@ def _count_outside(facts: Facts) -> int:
     with np.errstate(invalid="ignore"):
         outside = (facts.rows < low) | (facts.rows > high)
     return int((outside & numbers).any(axis=1).sum())
+
+
+def _describe_target(facts: Facts) -> Markup:
+    """Return the range of regression targets in the rows."""
+    output = facts.model.output
+    if isinstance(output, Classes) or facts.truth is None or not len(facts.truth):
+        return Markup("")
+    parts = []
+    for name, values in zip(output.score_names, facts.truth.T, strict=True):
+        low, middle, high = map(format_rounded, (values.min(), np.median(values), values.max()))
+        parts.append(join(bdi(name), f": {low} to {high} in these rows, median {middle}"))
+    return Markup("; ").join(parts)
 
 
 # ---- the domain ----

@@ -79,7 +79,9 @@ class _NormalForm:
         if isinstance(output, Classes) and output.n_scores > 1:
             points = _start_at_zero(circuit, points)
         made = build_model(schema, circuit.axes, points, output)
-        return Model(schema, [self._shorten(layer) for layer in made.layers], output)
+        # A condition outside of a window is two functions: a missing value is in that of its value.
+        shown = [self._fill_missing(self._shorten(layer)) for layer in made.layers]
+        return Model(schema, shown, output)
 
     def _align(self, layer: Layer) -> Layer:
         """Turn "at most b" into "less than b" for columns in which no row has just b."""
