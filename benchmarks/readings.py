@@ -31,7 +31,7 @@ __all__ = ["Reading", "find_cut", "find_lost", "read_table"]
 TARGET = "the target"
 _THOUSANDS = r"[−-]?\d{1,3}(?:[\u00a0\u202f ]\d{3})+(?!\d)"
 _NUMBER = re.compile(rf"(?<![\w.]){_THOUSANDS}|(?<![\w.])[−-]?\d+(?:\.\d+)?")
-_LABEL = re.compile(r"<text[^>]*>([^<]*[\d.])…(?:<title>([^<]*)</title>)?")
+_LABEL = re.compile(r"<text[^>]*>([^<]*[\d.])…(?=<)(?:<title>([^<]*)</title>)?")
 _OWN = re.compile(r"^\s*(newron |wrote|files|time|next|took)|\.(json|html|svg|csv|txt|sql)\b")
 
 

@@ -100,10 +100,10 @@ def test_a_number_can_be_typed_and_a_gap_chosen(show):
     with show("card") as page:
         page.get_by_label("age", exact=True).fill("54.5")
         page.get_by_label("age", exact=True).press("Enter")
-        assert page.inner_text('[data-margin="1:0"]') == "at the limit of 54.5"
+        assert page.inner_text('td [data-margin="1:0"]') == "at the limit of 54.5"
         gap = page.locator(".control", has_text="oldpeak").get_by_label("missing")
         gap.check()
-        assert page.inner_text('[data-margin="1:2"]') == "missing"
+        assert page.inner_text('td [data-margin="1:2"]') == "missing"
         assert "on" in page.locator('tr[data-fn="1:2"]').get_attribute("class")
 
 

@@ -27,6 +27,8 @@ def test_a_number_that_is_cut_is_found_and_a_text_is_not():
     cut = "<text x='1'>400…<title>400000</title></text>"
     assert find_cut(cut) == ["400…"]
     assert find_cut("<text>steps at 99.5…<title>steps at 99.5, 110</title></text>") == []
+    assert find_cut("<text>0…30000</text>") == []
+    assert find_cut("<text>0…</text>") == ["0…"]
     assert find_cut("<text>occupation…<title>occupation 1</title></text>") == []
 
 
