@@ -23,6 +23,7 @@ from functools import lru_cache
 __all__ = [
     "MINUS",
     "clean",
+    "clean_lines",
     "escape_unprintable",
     "format_amount",
     "format_class",
@@ -543,6 +544,17 @@ def clean(text: object, *, directions: bool = True) -> str:
         return line
     line = (_TURNING if directions else _DIRECTIONS).sub("\ufffd", line)
     return "".join(map(_clean_character, line))
+
+
+def clean_lines(text: str) -> str:
+    r"""Return lines that steer no terminal, whatever names they hold.
+
+    Examples
+    --------
+    >>> clean_lines("a\x1b[2J\nb")
+    'a�[2J\nb'
+    """
+    return "\n".join(clean(line, directions=False) for line in text.split("\n"))
 
 
 def _clean_character(character: str) -> str:

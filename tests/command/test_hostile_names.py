@@ -87,7 +87,8 @@ def test_a_model_s_file_holds_none_and_gives_them_back(hostile, tmp_path):
 def test_what_is_printed_in_python_has_none(hostile):
     row = [5.0] * len(NAMES) + ["=1+1"]
     printed = [
-        repr(hostile), hostile.explain([row]), read_shapes(hostile), read_effects(hostile),
+        repr(hostile), hostile.explain([row]),
+        hostile.explain([row], fixed=NAMES[0]).changes, read_shapes(hostile), read_effects(hostile),
         hostile.importance([row] * 3), hostile.scorecard(), hostile.rules().domain,
         hostile.rules().to_json(), hostile.rules().to_markdown(),
     ]  # fmt: skip

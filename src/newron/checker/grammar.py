@@ -158,7 +158,7 @@ class _Reader:
             raise self.fail("a number")
         try:
             return Fraction(found[0].replace("−", "-"))
-        except ZeroDivisionError:
+        except (ValueError, ZeroDivisionError):
             raise self.fail("a number") from None
 
     def value(self) -> float:

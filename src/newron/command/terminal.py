@@ -12,7 +12,7 @@ import sys
 import textwrap
 from typing import IO, TYPE_CHECKING, Any
 
-from newron.formatting import clean, escape_unprintable, to_ascii
+from newron.formatting import clean, clean_lines, escape_unprintable, to_ascii
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -24,7 +24,6 @@ __all__ = [
     "Part",
     "blue",
     "bold",
-    "clean_lines",
     "dim",
     "encode_text",
     "is_shown",
@@ -166,11 +165,6 @@ class Console:
 def is_shown() -> bool:
     """Return whether standard output is a terminal, and no other program reads it."""
     return sys.stdout.isatty()
-
-
-def clean_lines(text: str) -> str:
-    """Return lines that steer no terminal, whatever names they hold."""
-    return "\n".join(clean(line, directions=False) for line in text.split("\n"))
 
 
 def _open_console(file: IO[str]) -> RichConsole:

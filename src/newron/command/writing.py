@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from newron.command.files import open_whole
-from newron.command.terminal import clean_lines, is_shown
+from newron.command.terminal import is_shown
 from newron.errors import InputError
-from newron.formatting import escape_unprintable
+from newron.formatting import clean_lines, escape_unprintable
 from newron.tables.buffers import make_array
 from newron.tables.cells import Cells, CodedCells
 from newron.tables.field import make_label

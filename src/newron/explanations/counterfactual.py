@@ -23,7 +23,7 @@ from newron.explanations.objective import SearchObjective, make_objective, predi
 from newron.explanations.row import get_value, read_row
 from newron.explanations.search import Found, Search
 from newron.explanations.space import Space, find_decimal, make_space, measure_steps
-from newron.formatting import format_class, format_unit, format_value
+from newron.formatting import clean, format_class, format_unit, format_value
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Label
@@ -50,7 +50,8 @@ class InputChange:
 
     def __str__(self) -> str:
         new = format_value(self.new) + format_unit(self.unit)
-        return f"{self.column}: {format_value(self.old)} → {new}"
+        name = clean(self.column, directions=False)
+        return f"{name}: {format_value(self.old)} → {new}"
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class Changes(Listing[Change]):
         if len(self) > 1:
             lines.insert(1, f"Also: {'; '.join(map(self._describe_other, self[1:]))}.")
         if self.fixed:
-            lines.append(f"Held fixed: {', '.join(self.fixed)}.")
+            lines.append(clean(f"Held fixed: {', '.join(self.fixed)}.", directions=False))
         return "\n".join(lines)
 
     def _describe_found(self) -> str:

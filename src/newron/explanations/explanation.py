@@ -16,7 +16,7 @@ from newron.explanations.counterfactual import Changes, search_changes
 from newron.explanations.path import Contribution, Part, Reader, Stage, list_contributions
 from newron.explanations.row import get_value, read_row
 from newron.explanations.text import format_explanation
-from newron.formatting import format_number, format_unit
+from newron.formatting import clean_lines, format_number, format_unit
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Label, Labels
@@ -120,7 +120,7 @@ class Explanation(Printed):
         -------
         str
         """
-        return format_explanation(self, max_functions, width, unicode)
+        return clean_lines(format_explanation(self, max_functions, width, unicode))
 
     def __str__(self) -> str:
         return self.to_text()

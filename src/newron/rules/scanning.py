@@ -46,11 +46,11 @@ class Scanner:
         if not found:
             raise InputError("expected a number")
         self.at = found.end()
+        if len(found[0]) > _MAX_DIGITS or _find_exponent(found[0]) > _MAX_DIGITS:
+            raise InputError(f"expected a number of at most {_MAX_DIGITS} digits")
         try:
-            if len(found[0]) > _MAX_DIGITS or _find_exponent(found[0]) > _MAX_DIGITS:
-                raise InputError(f"expected a number of at most {_MAX_DIGITS} digits")
             return Fraction(found[0].replace("−", "-"))
-        except ZeroDivisionError:
+        except (ValueError, ZeroDivisionError):  # 5./5 and 5/0
             raise InputError(f"expected a number, got {found[0]}") from None
 
     def _read_float(self) -> float:
