@@ -37,11 +37,12 @@ COLOURS = ("#1A5A96", "#C0504D", "#6B8E23", "#8064A2", "#D98E04", "#525F6C", "#2
 def list_trials(
     tables: Sequence[str], models: Sequence[str], n_splits: int, protocol: str
 ) -> list[Trial]:
-    """Return the trials, the first split of all tables before the second."""
+    """Return the trials: the first split of all tables before the second, small tables first."""
+    by_size = sorted(tables, key=lambda table: len(load(table)[0]))
     return [
         Trial(protocol, table, name, k)
         for k in range(n_splits)
-        for table in tables
+        for table in by_size
         for name in models
         if k < min(count_splits(table, 1), LEARNERS[name].n_splits)
         and not (LEARNERS[name].only_two and load(table)[1].nunique() > 2)
@@ -80,7 +81,7 @@ class Results:
             for t in trials
             if "sizes" in journal.records.get(t, {})
         }
-        self.tables = list(dict.fromkeys(trial.table for trial in trials))
+        self.tables = sorted({trial.table for trial in trials}, key=datasets.names().index)
         self.models = [m for m in LEARNERS if any(m == key[1] for key in self.found)]
 
     def list_splits(self, table: str, models: Sequence[str]) -> list[int]:
