@@ -7,12 +7,14 @@ from newron import InputError, NewronClassifier, NewronRegressor
 
 QUICK = {"max_iter": 40, "n_init": 2}
 WAYS = {
-    "steps, default": {"max_iter": 30, "n_init": 2},
+    "steps, default": {"size": "whole", "max_iter": 30, "n_init": 2},
     "steps, grown": {"recipe": "grow", "max_terms": 12, "max_iter": 30},
     "steps, gradient": {"recipe": "gradient", **QUICK},
     "steps, two layers": {"recipe": "gradient", "hidden_layer_sizes": (3, 2), **QUICK},
     "steps, paper": {"recipe": "paper", "max_iter": 150},
-    "sigmoid, default": {"processing": "sigmoid", "max_iter": 30, "n_init": 2},
+    "sigmoid, default": {
+        "processing": "sigmoid", "size": "whole", "max_iter": 30, "n_init": 2,
+    },
     "sigmoid, gradient": {"processing": "sigmoid", "recipe": "gradient", **QUICK},
     "sigmoid, two layers": {
         "processing": "sigmoid", "recipe": "gradient", "hidden_layer_sizes": (3, 2),
@@ -24,7 +26,9 @@ WAYS = {
     "sigmoid, least": {
         "processing": "sigmoid", "recipe": "gradient", "aggregation": "min", **QUICK,
     },
-    "tanh, default": {"processing": "tanh_prod", "n_factors": 1, "max_iter": 30, "n_init": 2},
+    "tanh, default": {
+        "processing": "tanh_prod", "size": "whole", "n_factors": 1, "max_iter": 30, "n_init": 2,
+    },
     "tanh, gradient": {
         "processing": "tanh_prod", "n_factors": 1, "recipe": "gradient", "activation": "tanh",
         **QUICK,

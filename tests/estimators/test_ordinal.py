@@ -31,7 +31,7 @@ def make_estimator(processing="heaviside", **settings):
 
 @pytest.fixture(scope="module")
 def crisp():
-    return make_estimator().fit(*make_table())
+    return make_estimator(size="whole").fit(*make_table())
 
 
 @pytest.fixture(scope="module")
