@@ -56,7 +56,8 @@ class TestSameSeedSameResult:
 
     def test_another_seed_gives_another_model(self):
         X, y = make_blobs()
-        fit = [NewronClassifier(n_init=1, max_iter=10, random_state=s).fit(X, y) for s in (0, 1)]
+        settings = {"recipe": "gradient", "n_init": 1, "max_iter": 10}
+        fit = [NewronClassifier(random_state=s, **settings).fit(X, y) for s in (0, 1)]
         assert fit[0].model_ != fit[1].model_
 
     def test_a_random_state_object_is_drawn_from(self):
