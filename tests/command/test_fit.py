@@ -288,7 +288,7 @@ class TestErrors:
         ("words", "message"),
         [
             (["-t", "sic"], "expected the target 'sic', got none; did you mean 'sick'?"),
-            ([], "expected --target, the column to predict, or --event and --time"),
+            ([], "expected --target, the column to predict, or --labels, or --event and --time"),
             (["-t", "sick", "--folds", "2", "--test", "0.2"], "--folds or --test, got both"),
             (["-t", "sick", "--folds", "1"], "folds: expected 0, or 2 to 120"),
             (["-t", "sick", "--test", "1"], "test size: expected a fraction"),
