@@ -190,9 +190,10 @@ def _parse_sample(text: str, delimiter: str, *, whole: bool) -> list[list[str]]:
 
 def _check_header(path: Path, names: list[str]) -> None:
     if all(re.fullmatch(r"[+-]?\d+([.,]\d+)?", name) for name in names):
+        shown = ", ".join(name[:40] for name in names[:3])
         raise InputError(
             f"{path}: expected names of columns in the first line, got numbers "
-            f"({', '.join(names[:3])}); add a line with names, or --no-header (header=False)"
+            f"({shown}); add a line with names, or --no-header (header=False)"
         )
     check_names(path, names)
 
