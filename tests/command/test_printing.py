@@ -185,3 +185,10 @@ def test_what_missing_values_count_as_is_wrapped_and_not_cut(capsys):
     print_model(Console(), model, model.rules(form="points"), "rules.txt")
     printed = " ".join(capsys.readouterr().out.split())
     assert all(f"quite a long name {k} = " in printed for k in range(6))
+
+
+def test_ticks_of_an_axis_do_not_touch(capsys):
+    rows = [("this", Estimate(16700.0, 14900.0, 18500.0)), ("b", Estimate(23700, 21000, 26900))]
+    draw_chart(Console(), rows, unit="error")
+    ticks = capsys.readouterr().out.splitlines()[0].split()
+    assert all(len(tick) == 5 for tick in ticks)

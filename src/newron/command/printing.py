@@ -359,6 +359,8 @@ def _draw_axis(ticks: Sequence[float], unit: str) -> str:
     for tick in ticks:
         word = format_number(float(f"{tick:g}"))
         start = max(_locate(tick, ticks) - len(word) // 2, 0)
+        if line[max(start - 1, 0)] != " ":
+            continue  # there is no space between it and the one before
         line[start : start + len(word)] = word
     return f"{''.join(line).rstrip()} {unit}".rstrip()
 
