@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import (
     GammaRegressor,
@@ -182,7 +183,9 @@ def fit_ordered_model(X: Floats, y: NDArray[Any]) -> Callable[[Floats], Floats]:
 
 def fit_plain(model: Any, method: str = "predict") -> Fit:
     """Return the fit of a model of scikit-learn on standardised columns."""
-    return prepare(lambda X, y: getattr(make_pipeline(StandardScaler(), model).fit(X, y), method))
+    return prepare(
+        lambda X, y: getattr(make_pipeline(StandardScaler(), clone(model)).fit(X, y), method)
+    )
 
 
 MODELS: dict[str, dict[str, Fit]] = {
@@ -283,7 +286,8 @@ def report_task(report: Report, journal: Journal, task: str) -> None:
 
 def _report_loss(report: Report, journal: Journal, task: str, what: str, key: str) -> None:
     """Write one row for each table: means over the folds, and the difference to the plain model."""
-    models = list(MODELS[task])
+    tried = {trial.model for trial in journal.records if trial.protocol == f"tasks {task}"}
+    models = [name for name in MODELS[task] if name in tried]
     plain = next(name for name in models if not name.startswith("newron"))
     rows, means = [], []
     for table in TABLES[task]:
