@@ -111,13 +111,19 @@ def count_nodes(trees: Any) -> int:
 _SEARCH = {"hidden_layer_sizes": "auto"}
 _ALL = (
     *(
-        Learner(f"newron {name.replace('_', '-')}", counts, True, how, keep, fit_newron(name))
+        Learner(f"newron {name.replace('_', '-')}", counts, True, how, keep,
+                fit_newron(name, size="whole"))
         for name, counts, how in (
-            ("heaviside", "conditions", "the default recipe"),
-            ("sigmoid", "curves", "the default recipe"),
-            ("tanh_prod", "curves", "the default recipe"),
-            ("smooth", "curves", "the default recipe, sigmoid or tanh-prod by inner folds"),
+            ("heaviside", "conditions", 'the default recipe, size="whole"'),
+            ("sigmoid", "curves", 'the default recipe, size="whole"'),
+            ("tanh_prod", "curves", 'the default recipe, size="whole"'),
+            ("smooth", "curves", 'the default recipe, size="whole"'),
         )
+    ),
+    *(
+        Learner(f"newron {name} short", counts, True, "as it installs: short by validation rows",
+                keep, fit_newron(name))
+        for name, counts in (("heaviside", "conditions"), ("smooth", "curves"))
     ),
     Learner(
         "neural network", "weights", False,

@@ -28,7 +28,14 @@ from benchmarks.trials import Journal, Record, Trial, is_late, run_trials, show_
 from newron import datasets
 from newron.evaluation import Comparison, Ranking, compare_folds, compare_tables, rank_models
 
-OURS = ("newron smooth", "newron heaviside", "newron sigmoid", "newron tanh-prod")
+OURS = (
+    "newron smooth",
+    "newron heaviside",
+    "newron sigmoid",
+    "newron tanh-prod",
+    "newron smooth short",
+    "newron heaviside short",
+)
 LEFT_OUT = ("neural network",)  # of the paper's table alone
 
 

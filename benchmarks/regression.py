@@ -42,11 +42,11 @@ NOTHING = np.empty(0)  # a regressor has no classes
 # ---- learners ----
 
 
-def fit_newron(processing: str) -> Callable[[Frame, Labels, int], Fitted]:
+def fit_newron(processing: str, size: str) -> Callable[[Frame, Labels, int], Fitted]:
     """Return the fit of a network by the default recipe."""
 
     def fit(X: Frame, y: Labels, seed: int) -> Fitted:
-        model = NewronRegressor(processing, random_state=seed, n_jobs=1).fit(X, y)
+        model = NewronRegressor(processing, size=size, random_state=seed, n_jobs=1).fit(X, y)
         return Fitted(NOTHING, model.predict, count_literals(model.model_))
 
     return fit
@@ -83,8 +83,10 @@ def count_splits(model: Any) -> int:
 
 _ALL = (
     *(
-        Learner(f"newron {name}", counts, True, "the default recipe", keep, fit_newron(name))
+        Learner(f"newron {name}{more}", counts, True, f"the default recipe, size={size!r}", keep,
+                fit_newron(name, size))
         for name, counts in (("smooth", "curves"), ("heaviside", "conditions"))
+        for more, size in (("", "whole"), (" short", "auto"))
     ),
     Learner("EBM", "curves and pairs", True, "InterpretML's own defaults", keep_missing, fit_ebm,
             package="interpret"),
