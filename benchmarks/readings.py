@@ -32,7 +32,11 @@ TARGET = "the target"
 _THOUSANDS = r"[−-]?\d{1,3}(?:[\u00a0\u202f ]\d{3})+(?!\d)"
 _NUMBER = re.compile(rf"(?<![\w.]){_THOUSANDS}|(?<![\w.])[−-]?\d+(?:\.\d+)?")
 _LABEL = re.compile(r"<text[^>]*>([^<]*[\d.])…(?=<)(?:<title>([^<]*)</title>)?")
-_OWN = re.compile(r"^\s*(newron |wrote|files|time|next|took)|\.(json|html|svg|csv|txt|sql)\b")
+# Lines of the terminal alone: the second are those of other sizes than the report's network has.
+_OWN = re.compile(
+    r"^\s*(newron |wrote|files|time|next|took)|\.(json|html|svg|csv|txt|sql)\b"
+    r"|^  (Conditions|Curves|Accuracy, %|R²) {2}"
+)
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,9 @@ def list_numbers(text: str) -> list[str]:
 def find_lost(printed: str, page: str) -> list[str]:
     """Return the numbers of the terminal that the page has not, to the digits that are printed.
 
-    Times, versions, lines about files and commands, and the axis of the terminal's chart are not
-    looked at: the page has a chart, and so an axis, of its own.
+    Times, versions, lines about files and commands, what networks of other sizes reach, and the
+    axis of the terminal's chart are not looked at: the page has a chart, and so an axis, of its
+    own, and is of one network.
     """
     lines = [line for line in printed.splitlines() if not _OWN.search(line) and not _is_axis(line)]
     text = re.sub(r"\d+(?:\.\d+)?(?:e-\d+)? s\b", "", "\n".join(lines))

@@ -132,14 +132,15 @@ class TestSmooth:
         _, _, fitted = smooth
         path = fitted.path_
         assert path.unit == "curves"
-        assert path.chosen == count_lines(fitted.model_) <= 3
+        assert path.chosen == path.sizes[-1] == count_lines(fitted.model_) <= 15
+        assert path.choose() <= 3
         assert set(path.columns[path.sizes.index(2)]) == {"x1", "x2"}
 
     def test_many_rows_are_expected_to_cost_their_parameters(self):
         X, y = make_rows(10_000)
         fitted = NewronClassifier("smooth", size="auto", **SETTINGS).fit(X, y)
         path = fitted.path_
-        assert path.chosen < 5
+        assert path.choose() < 5
         seen = -np.mean(np.log(path.models[-1].predict_proba(X)[np.arange(len(y)), y]))
         assert path.loss[-1] > seen
 
@@ -209,6 +210,23 @@ class TestPath:
         assert long.choose_readable(4) == 40
         level = replace(long, pair_error=np.ones((n, n)), pair_loss_error=np.ones((n, n)))
         assert level.choose_readable() == 5  # within one standard error of the difference
+
+    @pytest.mark.parametrize(
+        ("gain", "drop", "chosen"), [(0.005, 0.001, 12), (0.015, 0.001, 40), (0.005, 0.1, 40)]
+    )
+    def test_all_curves_are_taken_and_more_than_fifteen_where_they_are_better(
+        self, smooth, gain, drop, chosen
+    ):
+        path, n = smooth[2].path_, 4
+        long = replace(
+            path, sizes=(0, 5, 12, 40), models=(path.models * n)[:n],
+            score=np.array([0.5, 0.7, 0.8, 0.8 + gain]), loss=np.array([0.7, 0.6, 0.5, 0.5 - drop]),
+            loss_error=np.ones(n), pair_error=np.ones((n, n)),
+            pair_loss_error=np.full((n, n), 0.01),
+        )  # fmt: skip
+        assert long.choose_readable() == chosen
+        assert long.choose_readable(50) == 40
+        assert long.choose_readable(5) == 40
 
     def test_a_longer_number_stands_for_the_largest_up_to_it(self):
         ones = np.ones(3)

@@ -97,9 +97,10 @@ def run(
         option(
             "--size",
             "auto|best|whole|N",
-            "Lines of the network: auto takes the shortest that is within one standard error of "
-            "the best on validation rows, and more than 15 only where they are worth it; best the "
-            "most accurate, N at most so many; whole is all that is trained.",
+            "Lines of the network: auto takes the fewest conditions that are within one standard "
+            "error of the best on validation rows, or all curves, and more than 15 only where they "
+            "are worth it; best the most accurate, N at most so many; whole is all that is "
+            "trained.",
         ),
     ] = "auto",
     terms: Annotated[

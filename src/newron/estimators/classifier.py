@@ -43,6 +43,8 @@ from newron.training.recipe import get_recipe
 
 __all__ = ["NewronClassifier"]
 
+_LABEL_OBJECTIVES = ("auto", "log_loss")  # of several labels
+
 
 class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ignore[misc]
     """A network of generalized neurons that predicts classes.
@@ -96,12 +98,12 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         Restarts, run in parallel; the one of the lowest loss is kept.
     size : {"auto", "best", "whole"} or int, default "auto"
         How long the network is that is taken, in lines of what is printed: conditions of
-        crisp networks, curves of smooth ones. "auto" is the shortest that is within one
-        standard error of the best on validation rows, and has more than 15 lines only where
-        these are worth it; "best" is the most accurate there, a number the best of at most
-        so many lines; ``path_`` keeps them all. "whole" is all that the recipe trains,
-        without a path. The recipes "gradient" and "paper" train the network that you
-        describe, and heed a number alone.
+        crisp networks, curves of smooth ones. "auto" is the shortest crisp network that is
+        within one standard error of the best on validation rows, or all curves that the
+        recipe trains; more than 15 lines only where these are worth it. "best" is the most
+        accurate on validation rows, a number the best of at most so many lines; ``path_``
+        keeps them all. "whole" is all that the recipe trains, without a path. The recipes
+        "gradient" and "paper" train the network that you describe, and heed a number alone.
     max_terms : int, default 60
         Terms of a grown network at most; validation rows decide how many it gets.
     pruning : bool, default False
@@ -294,7 +296,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         one_pass: bool = False,
     ) -> Self:
         """Train one network of several labels."""
-        if self.objective not in ("auto", "log_loss"):
+        if self.objective not in _LABEL_OBJECTIVES:
             raise InputError(
                 'objective: expected "auto" or "log_loss" for several labels, got '
                 f"{self.objective!r}"
@@ -576,9 +578,9 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         return self._output.predict_proba(scores)
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: y may be several labels."""
+        """Return scikit-learn's tags: y may be several labels, of the log loss."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = self.objective in _LABEL_OBJECTIVES
         return tags
 
     @property

@@ -95,12 +95,12 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         Restarts, run in parallel; the one of the lowest loss is kept.
     size : {"auto", "best", "whole"} or int, default "auto"
         How long the network is that is taken, in lines of what is printed: conditions of
-        crisp networks, curves of smooth ones. "auto" is the shortest that is within one
-        standard error of the best on validation rows, and has more than 15 lines only where
-        these are worth it; "best" is the most accurate there, a number the best of at most
-        so many lines; ``path_`` keeps them all. "whole" is all that the recipe trains,
-        without a path. The recipes "gradient" and "paper" train the network that you
-        describe, and heed a number alone.
+        crisp networks, curves of smooth ones. "auto" is the shortest crisp network that is
+        within one standard error of the best on validation rows, or all curves that the
+        recipe trains; more than 15 lines only where these are worth it. "best" is the most
+        accurate on validation rows, a number the best of at most so many lines; ``path_``
+        keeps them all. "whole" is all that the recipe trains, without a path. The recipes
+        "gradient" and "paper" train the network that you describe, and heed a number alone.
     max_terms : int, default 60
         Terms of a grown network at most; validation rows decide how many it gets.
     pruning : bool, default False

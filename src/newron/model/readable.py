@@ -105,8 +105,8 @@ class Readable:
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 1], [1, 0]]
         >>> model = NewronClassifier(recipe="grow", hidden_layer_sizes=(), random_state=0).fit(X, y)
         >>> print(model.label("y1").rules().to_text(notes=False))
-        If x1 ≥ 1.5, then y1
-        Otherwise not y1
+        If x1 ≥ 2, then y1
+        Otherwise "not y1"
         """
         from newron.model.edits import take_label
 

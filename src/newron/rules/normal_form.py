@@ -53,8 +53,8 @@ def normalise(model: Model, X: Floats | None = None) -> Model:
     >>> model = Model(Schema((Column("age", 18.0, 90.0),)), [last], Classes(("ill", "well")))
     >>> print(normalise(model, np.array([[54.0], [80.0]])).rules(form="points").to_text())
     Points for well
-        +2  age ≤ 54.5
         +1  age ≤ 70
+        +2  age ≤ 54.5
     Sum ≥ 1.5: well
     Otherwise: ill
     Missing values count as: age = 40

@@ -39,11 +39,13 @@ __all__ = [
 
 CRITERIA = ("loss", "score")
 READABLE = 15  # lines that are read without effort
-_NOTHING = 0.03  # a log loss with which hardly any row is in doubt
-_LITTLE = 0.1  # a log loss with which the sure need not become surer
+# Fractions of the shortest network's log loss: with few rows of a class it is small for all.
+_NOTHING = 0.05  # with which hardly any row is in doubt
+_LITTLE = 0.15  # with which the sure need not become surer
 _LEVEL = 0.25  # standard errors of scores, which are much less sure than losses
 _ROUNDING = 1e-9  # of scores that are equal
-_WORTH = 0.02  # of accuracy or R²: what more lines than that must gain
+_WORTH = 0.02  # of accuracy or R²: what more conditions than that must gain
+_WORTH_CURVES = 0.01  # what more curves must gain
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,19 +158,25 @@ class ModelPath:
         best = int(np.argmin(np.where(allowed, self.loss, np.inf)))
         good = self.loss <= self.loss[best] + tolerance * self.loss_error[best]
         if self.metric == "accuracy" and tolerance > 0.0:  # the sure need not become surer
-            good |= self.loss <= _NOTHING
+            good |= self.loss <= _NOTHING * self.loss[0]
         good &= self.score[best] - self.score <= tolerance * self.pair_error[best]
         return self.sizes[int(np.argmax(allowed & good))]
 
     def choose_readable(self, max_size: int = READABLE) -> int:
         """Return the size that ``size="auto"`` takes.
 
-        It is the smallest whose loss is within one standard error of the lowest, and whose
-        score is within a quarter of one of the score there, of the differences on the same
-        rows: one error of scores would be points on few rows. Where little loss is left (a log
-        loss of 0.1), the score alone counts. Where that has more than ``max_size``
-        lines, these must be worth it: the lowest loss of at most so many is taken, unless its
-        score is lower than that of the lowest loss of all by more than two points (0.02).
+        Of conditions it is the smallest whose loss is within one standard error of the lowest,
+        and whose score is within a quarter of one of the score there, of the differences on the
+        same rows: one error of scores would be points on few rows. Where little log loss is left
+        (0.15 of the shortest network's), the score alone counts. Where that has more than
+        ``max_size`` lines, these must be worth it: the lowest loss of at most so many is taken,
+        unless its score is lower than that of the lowest loss of all by more than two points
+        (0.02).
+
+        Of curves it is all that there are: what is not needed was left out by evidence, which
+        is surer than validation rows. Of more than ``max_size`` curves the lowest loss of at
+        most so many is taken, unless its score is lower than that of all curves by more than a
+        point, or its loss higher by more than one standard error.
 
         Parameters
         ----------
@@ -181,15 +189,25 @@ class ModelPath:
         """
         if not self.is_measured:
             return self.sizes[-1]
+        is_crisp = self.unit == "conditions"
+        size = self._choose_short() if is_crisp else self.sizes[-1]
+        if size <= max_size:
+            return size
+        few = self.choose(0.0, max_size)
+        i, j = self.sizes.index(few), int(np.argmin(self.loss)) if is_crisp else -1
+        lost = self.score[j] - self.score[i]
+        if is_crisp:
+            return size if lost > _WORTH else few
+        is_worse = self.loss[i] - self.loss[j] > self.pair_loss_error[j, i]
+        return size if lost > _WORTH_CURVES or is_worse else few
+
+    def _choose_short(self) -> int:
         best = int(np.argmin(self.loss))
         good = self.loss <= self.loss[best] + self.pair_loss_error[best]
         if self.metric == "accuracy":
-            good |= self.loss <= _LITTLE
+            good |= self.loss <= _LITTLE * self.loss[0]
         good &= self.score[best] - self.score <= _LEVEL * self.pair_error[best] + _ROUNDING
-        size = self.sizes[int(np.argmax(good))]
-        few = self.choose(0.0, max_size)
-        lost = self.score[best] - self.score[self.sizes.index(few)]
-        return size if size <= max_size or lost > _WORTH else few
+        return self.sizes[int(np.argmax(good))]
 
     def declare(self, schema: Schema) -> ModelPath:
         """Return the path with more declared of the columns: units, what they may hold.
