@@ -7,14 +7,14 @@ the fifth are counted.
 
 from __future__ import annotations
 
-import sys
-import warnings
+import argparse
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
 
+from benchmarks.report import open_report
 from newron import NewronClassifier, NewronRegressor, datasets
 from newron.evaluation import estimate_proportion, make_folds
 
@@ -57,32 +57,36 @@ def cover_classes(X: Any, y: Any) -> tuple[int, float]:
     return inside, float(np.mean(sizes))
 
 
-def main() -> None:
-    """Print the table."""
-    warnings.simplefilter("ignore")
-    write = sys.stdout.write
-    write("| table | rows | what | covered | 95 % interval | size |\n|---|---|---|---|---|---|\n")
+def main(arguments: list[str] | None = None) -> None:
+    """Measure all tables, and print or write the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.intervals", description=__doc__)
+    parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
+    options = parser.parse_args(arguments)
+    report = open_report("Coverage of 90 % intervals", parser, arguments, ["scikit-learn"])
+    report.add(f"\nFitted and calibrated on {FOLDS - 1} folds (seed {SEED}), counted on the other.")
     found: dict[str, list[float]] = {}
+    rows = []
     for name, X, y in load_numbers():
         for objective in ("squared", "quantile:0.05,0.95"):
             what = "interval" if objective == "squared" else "quantile band"
             inside, size = cover_numbers(X, y, objective)
-            _write(name, len(y), what, inside, f"{size:.2f} sd wide")
+            rows.append(_describe(name, len(y), what, inside, f"{size:.2f} sd wide"))
             found.setdefault(what, []).append(inside / len(y))
     for name in CLASSES:
         table = datasets.load(name)
         inside, size = cover_classes(table.X, table.y)
-        _write(name, len(table.y), "set", inside, f"{size:.2f} classes")
+        rows.append(_describe(name, len(table.y), "set", inside, f"{size:.2f} classes"))
         found.setdefault("set", []).append(inside / len(table.y))
+    report.table(["table", "rows", "what", "covered", "95 % interval", "size"], rows)
     means = ", ".join(f"{what} {100 * np.mean(parts):.1f} %" for what, parts in found.items())
-    write(f"\nMean over the tables: {means}.\n")
+    report.add(f"Mean over the tables: {means}.")
+    report.write(options.write)
 
 
-def _write(name: str, n: int, what: str, inside: int, size: str) -> None:
+def _describe(name: str, n: int, what: str, inside: int, size: str) -> list[str]:
     part = estimate_proportion(inside, n)
     limits = f"{100 * part.low:.1f} to {100 * part.high:.1f}"
-    sys.stdout.write(f"| {name} | {n} | {what} | {100 * part.value:.1f} % | {limits} | {size} |\n")
-    sys.stdout.flush()
+    return [name, str(n), what, f"{100 * part.value:.1f} %", limits, size]
 
 
 if __name__ == "__main__":

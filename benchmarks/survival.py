@@ -11,15 +11,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.report import open_report
 from newron import NewronSurvival
 from newron.evaluation import estimate_brier, estimate_concordance, make_folds
 
@@ -141,50 +140,55 @@ def _call(curve: Any, grid: np.ndarray) -> np.ndarray:
     return np.where(grid < low, 1.0, curve(np.clip(grid, low, high)))
 
 
-def write_lines(results: dict[str, tuple[SurvivalTable, dict[str, np.ndarray]]]) -> Iterator[str]:
-    """Yield the page's table: means over folds, and differences from Cox regression."""
-    yield "| table | rows | events | model | concordance | − Cox | Brier | − Cox | CPU s |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+def list_rows(
+    results: dict[str, tuple[SurvivalTable, dict[str, np.ndarray]]],
+) -> Iterator[list[str]]:
+    """Yield the page's rows: means over folds, and differences from Cox regression."""
     for name, (table, scores) in results.items():
+        size = [name, str(len(table.time)), str(int(table.event.sum()))]
         for model, rows in scores.items():
             mean = rows.mean(axis=0)
-            gaps = rows - scores[COX]
-            errors = gaps.std(axis=0, ddof=1) / np.sqrt(len(rows))
-            apart = [
-                "" if model == COX else f"{gaps.mean(axis=0)[k]:+.3f} ± {errors[k]:.3f}"
+            apart = rows - scores[COX]
+            errors = apart.std(axis=0, ddof=1) / np.sqrt(len(rows))
+            cells = [
+                "" if model == COX else f"{apart.mean(axis=0)[k]:+.3f} ± {errors[k]:.3f}"
                 for k in (0, 1)
             ]
-            yield (
-                f"| {name} | {len(table.time)} | {int(table.event.sum())} | {model} | "
-                f"{mean[0]:.3f} | {apart[0]} | {mean[1]:.4f} | {apart[1]} | {mean[2]:.1f} |"
-            )
-    for k, what in ((0, "concordance"), (1, "Brier score")):
-        means = {
-            model: np.mean([scores[model][:, k].mean() for _, scores in results.values()])
-            for model in MODELS
-        }
-        listed = ", ".join(f"{model} {value:.4f}" for model, value in means.items())
-        yield f"\nMean {what} over the tables: {listed}."
+            yield [
+                *size, model, f"{mean[0]:.3f}", cells[0], f"{mean[1]:.4f}", cells[1],
+                f"{mean[2]:.1f}",
+            ]  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure all tables, and print or write the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.survival", description=__doc__)
     parser.add_argument("tables", nargs="*", help="names of tables; by default all")
-    parser.add_argument("--page", type=Path, help="write the results into a page")
+    parser.add_argument("--write", metavar="FILE", help="write the result as Markdown")
     options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
+    report = open_report("Survival", parser, arguments, ["scikit-survival", "lifelines"])
+    report.add(
+        f"\n{FOLDS} folds (seed {SEED}) that all models share, NewronSurvival with its defaults "
+        'and with `processing="smooth"`. ± is the standard error of the mean paired difference '
+        "from Cox regression; a higher concordance and a lower Brier score are better. Test rows "
+        "that were seen longer than the longest training row are left out. Risks, and how many "
+        "intervals time has by default, were chosen on other partitions of these tables (seeds "
+        "1000 and 1001)."
+    )
     results = {}
     for table in load_tables():
         if not options.tables or table.name in options.tables:
             results[table.name] = table, measure(table)
             sys.stderr.write(f"{table.name} done\n")
-    text = "\n".join(write_lines(results)) + "\n"
-    sys.stdout.write(text)
-    if options.page is not None:
-        _, marker, _ = options.page.read_text(encoding="utf-8").partition("<!-- results -->\n")
-        head = options.page.read_text(encoding="utf-8").split(marker)[0]
-        options.page.write_text(f"{head}{marker}{text}", encoding="utf-8")
+    head = ["table", "rows", "events", "model", "concordance", "− Cox", "Brier", "− Cox", "CPU s"]
+    report.table(head, list(list_rows(results)))
+    for k, what in ((0, "concordance"), (1, "Brier score")):
+        means = [
+            f"{model} {np.mean([scores[model][:, k].mean() for _, scores in results.values()]):.4f}"
+            for model in MODELS
+        ]
+        report.add(f"Mean {what} over the tables: {', '.join(means)}.\n")
+    report.write(options.write)
 
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@ __all__ = [
 
 CRITERIA = ("loss", "score")
 READABLE = 15  # lines that are read without effort
-# Fractions of the shortest network's log loss: with few rows of a class it is small for all.
-_NOTHING = 0.05  # with which hardly any row is in doubt
-_LITTLE = 0.15  # with which the sure need not become surer
+_NOTHING = 0.03  # a log loss with which hardly any row is in doubt
+_LITTLE = 0.1  # a log loss with which the sure need not become surer
+_PART = 0.15  # of the shortest network's log loss: where a class is rare, all have little
 _LEVEL = 0.25  # standard errors of scores, which are much less sure than losses
 _ROUNDING = 1e-9  # of scores that are equal
 _WORTH = 0.02  # of accuracy or R²: what more conditions than that must gain
@@ -158,7 +158,7 @@ class ModelPath:
         best = int(np.argmin(np.where(allowed, self.loss, np.inf)))
         good = self.loss <= self.loss[best] + tolerance * self.loss_error[best]
         if self.metric == "accuracy" and tolerance > 0.0:  # the sure need not become surer
-            good |= self.loss <= _NOTHING * self.loss[0]
+            good |= self.loss <= min(_NOTHING, _PART * self.loss[0])
         good &= self.score[best] - self.score <= tolerance * self.pair_error[best]
         return self.sizes[int(np.argmax(allowed & good))]
 
@@ -168,7 +168,7 @@ class ModelPath:
         Of conditions it is the smallest whose loss is within one standard error of the lowest,
         and whose score is within a quarter of one of the score there, of the differences on the
         same rows: one error of scores would be points on few rows. Where little log loss is left
-        (0.15 of the shortest network's), the score alone counts. Where that has more than
+        (0.1, and 0.15 of the shortest network's), the score alone counts. Where that has more than
         ``max_size`` lines, these must be worth it: the lowest loss of at most so many is taken,
         unless its score is lower than that of the lowest loss of all by more than two points
         (0.02).
@@ -205,7 +205,7 @@ class ModelPath:
         best = int(np.argmin(self.loss))
         good = self.loss <= self.loss[best] + self.pair_loss_error[best]
         if self.metric == "accuracy":
-            good |= self.loss <= _LITTLE * self.loss[0]
+            good |= self.loss <= min(_LITTLE, _PART * self.loss[0])
         good &= self.score[best] - self.score <= _LEVEL * self.pair_error[best] + _ROUNDING
         return self.sizes[int(np.argmax(good))]
 
