@@ -41,6 +41,14 @@ def test_on_few_rows_noise_costs_a_short_training_of_each_kind():
     assert [name.endswith("250 epochs") for name in names[1:]] == [True, True]
 
 
+@pytest.mark.parametrize(("n_classes", "is_trained"), [(3, True), (31, False)])
+def test_of_many_classes_nothing_is_trained_by_gradients(n_classes, is_trained):
+    X = np.random.default_rng(1000).normal(size=(186, 2)) + np.arange(186)[:, None] % n_classes
+    settings = {"max_terms": 4, "max_iter": 5, "n_init": 1, "size": "whole"}
+    names, _ = list_candidates(X, np.arange(186) % n_classes, "heaviside", **settings)
+    assert ("gradient" in names) == is_trained
+
+
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [("smooth", []), ("heaviside", ["grow, single conditions", "grow, distilled"])],

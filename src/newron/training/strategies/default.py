@@ -32,6 +32,7 @@ from newron.training.training_set import TrainingSet
 
 __all__ = ["Default", "uses_engine"]
 
+_MANY_CLASSES = 30  # beyond which polishing a network of gradients costs minutes
 _FIRST = 2  # folds; what is worse in each of them is not tried in the others
 
 
@@ -118,7 +119,7 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     if not folds:
         return fit_network(data, spec, context)
     growth = plan_growth(data, spec, folds, context)
-    if data.X.shape[1] > WIDE:
+    if data.X.shape[1] > WIDE or spec.objective.n_scores > _MANY_CLASSES:
         folds = folds[: len(growth.tasks)]
         return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
     corners = _fit_corners(growth, folds)
