@@ -141,16 +141,16 @@ class Encoder:
         if not self._unknown:
             return
         noted = [
-            f"column {name!r}: unknown categories in {one.n_rows} row{'s' * (one.n_rows > 1)}: "
-            f"{_list_some(one.examples)}"
+            f"column {format_cell(name)}: unknown categories in {one.n_rows} "
+            f"row{'s' * (one.n_rows > 1)}: {_list_some(one.examples)}"
             for name, one in self._unknown.items()
         ]
         _warn_outside("; ".join(noted) + "; they are read as missing")
 
     def _raise_cell(self, name: str, row: int, expected: str, cell: Any, advice: str) -> NoReturn:
-        where, leave = f"column {name!r}, {describe_row(row)}", "missing"
+        where, leave = f"column {format_cell(name)}, {describe_row(row)}", "missing"
         if self._path is not None:
-            where, leave = f"{describe_row(row, self._path)}, column {name!r}", "empty"
+            where, leave = f"{describe_row(row, self._path)}, column {format_cell(name)}", "empty"
         raise InputError(
             f"{where}: expected {expected}, got {format_cell(cell)}; {advice} or leave it {leave}"
         )
