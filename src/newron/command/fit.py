@@ -10,10 +10,12 @@ from newron.command.options import (
     Categories,
     DataFile,
     Drop,
+    Exposure,
     Force,
     Jobs,
     Missing,
     NoHeader,
+    Offset,
     Positive,
     Seed,
     Task,
@@ -139,19 +141,8 @@ def run(
             "The classes from the lowest to the highest; trains ordered classes.",
         ),
     ] = None,
-    offset: Annotated[
-        str | None,
-        option("--offset", "COLUMN", "Numbers that are added to the score of each row."),
-    ] = None,
-    exposure: Annotated[
-        str | None,
-        option(
-            "--exposure",
-            "COLUMN",
-            "How long, or how many, a row stands for: of counts and amounts, whose logarithm is "
-            "added to the score.",
-        ),
-    ] = None,
+    offset: Offset = None,
+    exposure: Exposure = None,
     prune: Annotated[
         bool, flag("--prune", "Remove what validation rows can spare; takes six times as long.")
     ] = False,

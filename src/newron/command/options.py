@@ -13,12 +13,14 @@ __all__ = [
     "Categories",
     "DataFile",
     "Drop",
+    "Exposure",
     "Force",
     "Jobs",
     "Missing",
     "ModelFile",
     "NoFormulas",
     "NoHeader",
+    "Offset",
     "Positive",
     "Seed",
     "TargetColumn",
@@ -63,6 +65,19 @@ Missing = Annotated[
         "WORD",
         "A further word for a missing value, besides an empty cell, ?, NA, NaN and null; may "
         "be repeated.",
+    ),
+]
+Offset = Annotated[
+    str | None,
+    option("--offset", "COLUMN", "Numbers that are added to the score of each row."),
+]
+Exposure = Annotated[
+    str | None,
+    option(
+        "--exposure",
+        "COLUMN",
+        "How long, or how many, a row stands for: of counts and amounts, whose logarithm is "
+        "added to the score.",
     ),
 ]
 NoHeader = Annotated[

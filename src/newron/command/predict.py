@@ -7,11 +7,13 @@ from typing import Annotated
 
 from newron.command.options import (
     DataFile,
+    Exposure,
     Force,
     Missing,
     ModelFile,
     NoFormulas,
     NoHeader,
+    Offset,
     flag,
     option,
 )
@@ -61,19 +63,8 @@ def run(
             "such as 0.9.",
         ),
     ] = None,
-    offset: Annotated[
-        str | None,
-        option("--offset", "COLUMN", "Numbers that are added to the score of each row."),
-    ] = None,
-    exposure: Annotated[
-        str | None,
-        option(
-            "--exposure",
-            "COLUMN",
-            "How long, or how many, a row stands for: of counts and amounts, whose logarithm is "
-            "added to the score.",
-        ),
-    ] = None,
+    offset: Offset = None,
+    exposure: Exposure = None,
     keep: Annotated[
         list[str] | None, option("--keep", "COLUMN", "Copy a column of DATA; may be repeated.")
     ] = None,
