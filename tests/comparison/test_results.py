@@ -36,6 +36,17 @@ class TestCells:
         assert cell.accuracies == [90.0, 70.0]
         assert cell.best == 90.0
 
+    def test_the_better_one_of_structures_and_default_recipe_counts(self, tmp_path):
+        names = ("sigmoid", f"sigmoid{paper.BY_DEFAULT}")
+        accuracies = ((0.9, 0.8), (0.6, 0.7))  # of both, on two splits
+        records = {
+            Trial("paper", "iris", name, split): accuracies[split][number]
+            for number, name in enumerate(names)
+            for split in (0, 1)
+        }
+        cell = paper.gather(make_journal(tmp_path, records), "paper", 10, 1)["iris", "sigmoid"]
+        assert cell.accuracies == [90.0, 70.0]
+
     def test_every_cell_of_the_paper_is_there(self):
         theirs = paper.read_paper()
         assert len(theirs) == 23 * 7
