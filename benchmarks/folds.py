@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.tables import Split
 from newron import datasets
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 
 __all__ = [
     "MONKS",

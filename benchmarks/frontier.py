@@ -21,7 +21,7 @@ from benchmarks.report import Report, open_report
 from benchmarks.sized import ENVIRONMENTS, SIZED, SIZES, SizedLearner
 from benchmarks.trials import Journal, Record, Trial, run_trials, show_progress
 from newron import datasets
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 from newron.training.path import READABLE
 
 OURS = "newron"

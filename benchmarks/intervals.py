@@ -16,7 +16,8 @@ from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make
 
 from benchmarks.report import open_report
 from newron import NewronClassifier, NewronRegressor, datasets
-from newron.evaluation import estimate_proportion, make_folds
+from newron.evaluation.intervals import estimate_proportion
+from newron.evaluation.splits import make_folds
 
 COVERAGE, FOLDS, SEED, ROWS = 0.9, 5, 0, 500
 CLASSES = ("iris", "glass", "heart")

@@ -15,7 +15,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 
 from benchmarks.tables import Split
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 
 __all__ = [
     "SEED", "Fitted", "Frame", "Labels", "Learner", "keep", "keep_missing", "limit_time", "measure",

@@ -40,7 +40,7 @@ from benchmarks.report import Report, open_report
 from benchmarks.tables import encode
 from benchmarks.trials import Journal, Record, Trial, run_trials, show_progress
 from newron import NewronClassifier, datasets
-from newron.evaluation import estimate_mean
+from newron.evaluation.intervals import estimate_mean
 from newron.search import NewronSearchCV
 
 SEED = 0

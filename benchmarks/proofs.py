@@ -29,11 +29,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from benchmarks.report import Report, open_report
 from fuzz.runner import fuzz
 from fuzz.targets import TARGETS
-from newron.checker import check, evaluate
+from newron.checker import check
+from newron.checker.check import evaluate
 from newron.errors import InputError, ModelError
 from newron.model import Classes, Model
-from newron.rules import Proof, RuleSet, extract, prove
+from newron.rules import Proof, RuleSet, prove
 from newron.rules.circuit import read_circuit
+from newron.rules.extraction import extract
 from rules.mutations import mutate
 from rules.networks import Wishes, make_model, make_rows, make_table
 from rules.test_limits import damage

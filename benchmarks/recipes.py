@@ -26,7 +26,7 @@ from benchmarks.paper_data import NOISY, load_parts, load_table, make_synthetic
 from benchmarks.report import Report, open_report
 from newron import NewronClassifier
 from newron.demo import make_monk2
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 from newron.training.folding import count_literals
 
 SEED = 0

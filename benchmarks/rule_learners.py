@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.tables import encode
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 
 try:
     from imodels import FIGSClassifier

@@ -27,7 +27,7 @@ from benchmarks.rule_learners import RULE_LEARNERS, RuleLearner, describe_rule_l
 from benchmarks.tables import Split, draw, show_progress
 from newron import NewronClassifier, datasets
 from newron.demo import load_training_rows, make_monk2
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 from newron.rules import Proof, RuleSet
 
 SEED = 0

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from benchmarks.rule_learners import FIGSClassifier, count_splits, fill
 from benchmarks.tables import Split, encode
 from newron import NewronClassifier
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 from newron.model import Model
 from newron.training.path import count_lines
 

@@ -20,7 +20,8 @@ import pandas as pd
 
 from benchmarks.report import open_report
 from newron import NewronSurvival
-from newron.evaluation import estimate_brier, estimate_concordance, make_folds
+from newron.evaluation import estimate_brier, estimate_concordance
+from newron.evaluation.splits import make_folds
 
 FOLDS, SEED, N_TIMES = 5, 0, 50
 COX = "Cox regression"

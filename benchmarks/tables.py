@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.report import Report, open_report
 from benchmarks.speed import measure, ratio
 from newron import NewronClassifier, datasets
-from newron.evaluation import make_folds
+from newron.evaluation.splits import make_folds
 from newron.training.folding import count_literals
 
 try:

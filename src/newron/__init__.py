@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         figures,
         model,
         neurons,
-        objectives,
         polars,
         report,
         rules,
@@ -85,7 +84,6 @@ __all__ = [
     "load",
     "model",
     "neurons",
-    "objectives",
     "polars",
     "report",
     "rules",
@@ -95,29 +93,6 @@ __all__ = [
     "tables",
 ]
 
-_SUBPACKAGES = (
-    "checker",
-    "construct",
-    "dask",
-    "data",
-    "datasets",
-    "errors",
-    "estimators",
-    "evaluation",
-    "explanations",
-    "exports",
-    "figures",
-    "model",
-    "neurons",
-    "objectives",
-    "polars",
-    "report",
-    "rules",
-    "search",
-    "shapes",
-    "spark",
-    "tables",
-)
 _LAZY = {
     "Callback": "newron.training.callbacks",
     "Model": "newron.model",
@@ -133,10 +108,10 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SUBPACKAGES:
-        return import_module(f"newron.{name}")
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
+    if name in __all__:  # a subpackage
+        return import_module(f"newron.{name}")
     raise AttributeError(f"module 'newron' has no attribute {name!r}")
 
 

@@ -26,8 +26,6 @@ _SIZES = (3, 3, 2, 3, 4, 2)
 def make_monk2() -> tuple[Floats, NDArray[np.int64]]:
     """Return all 432 robots of MONK-2 and their classes.
 
-    Examples
-    --------
     >>> X, y = make_monk2()
     >>> X.shape, int(y.sum())
     ((432, 6), 142)

@@ -88,16 +88,6 @@ _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 def format_number(value: float) -> str:
     """Return a number with the fewest digits that give it back, in ASCII.
 
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> format_number(0.1), format_number(3.0), format_number(-1e-12)
     ('0.1', '3', '-1e-12')
     """
@@ -107,8 +97,6 @@ def format_number(value: float) -> str:
 def format_typographic(value: float) -> str:
     """Return a number with the fewest digits that give it back, and a true minus.
 
-    Examples
-    --------
     >>> format_typographic(-0.5), format_typographic(-0.0)
     ('−0.5', '0')
     """
@@ -120,8 +108,6 @@ def format_threshold(value: float) -> str:
 
     "x > 0.7" is stored as x ≥ the next number, and is printed as 0.7.
 
-    Examples
-    --------
     >>> format_threshold(math.nextafter(0.7, 1.0)), format_threshold(-2.5)
     ('0.7', '−2.5')
     """
@@ -132,18 +118,8 @@ def format_threshold(value: float) -> str:
 def format_fraction(number: Fraction, *, signed: bool = False) -> str:
     """Return an exact number: a decimal where there is one.
 
-    Parameters
-    ----------
-    number : Fraction
-    signed : bool, default=False
-        Whether positive numbers have a plus sign.
+    - ``signed``: Whether positive numbers have a plus sign.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> format_fraction(Fraction(-21, 10)), format_fraction(Fraction(1, 2), signed=True)
     ('−2.1', '+0.5')
     >>> format_fraction(Fraction(1, 3))
@@ -174,8 +150,6 @@ def _format_magnitude(number: Fraction) -> str:
 def format_rounded(value: float, digits: int = 3) -> str:
     """Return a number with so many significant digits, and a true minus.
 
-    Examples
-    --------
     >>> [format_rounded(x) for x in (0.9999, -0.0312, 1234.5, 1e-12)]
     ['1', '−0.0312', '1230', '1e−12']
     """
@@ -185,8 +159,6 @@ def format_rounded(value: float, digits: int = 3) -> str:
 def format_signed(value: float, digits: int = 3) -> str:
     """Return a rounded number with its sign; 0 counts as positive.
 
-    Examples
-    --------
     >>> format_signed(0.12345), format_signed(-2.0), format_signed(0.0)
     ('+0.123', '−2', '+0')
     """
@@ -196,8 +168,6 @@ def format_signed(value: float, digits: int = 3) -> str:
 def format_fixed(value: float, digits: int = 1) -> str:
     """Return a number with so many decimals, and a true minus.
 
-    Examples
-    --------
     >>> format_fixed(83.14), format_fixed(-2.5, 2)
     ('83.1', '−2.50')
     """
@@ -207,8 +177,6 @@ def format_fixed(value: float, digits: int = 1) -> str:
 def format_to_exponent(value: float, exponent: int) -> str:
     """Return a number rounded to a power of ten.
 
-    Examples
-    --------
     >>> format_to_exponent(12345.6, 2), format_to_exponent(0.12345, -2)
     ('12300', '0.12')
     """
@@ -220,18 +188,8 @@ def format_to_exponent(value: float, exponent: int) -> str:
 def format_position(value: float, span: float) -> str:
     """Return a position on an axis, to about a hundredth of the axis's length.
 
-    Parameters
-    ----------
-    value : float
-    span : float
-        The length of the axis; without one the number gets four digits.
+    - ``span``: The length of the axis; without one the number gets four digits.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> format_position(54.512, 48.0), format_position(-0.126, 1.0)
     ('54.5', '−0.13')
     >>> format_position(12345.6, 90000.0)
@@ -245,8 +203,6 @@ def format_position(value: float, span: float) -> str:
 def format_amount(value: float, span: float = 1.0) -> str:
     """Return a sum or a contribution: whole numbers in full, others by what they span.
 
-    Examples
-    --------
     >>> [format_amount(x) for x in (3.0, 0.00209, -4.8123)], format_amount(812.4, 2000)
     (['3', '0', '−4.81'], '810')
     """
@@ -263,24 +219,12 @@ def format_percent(
 ) -> str:
     r"""Return a fraction in per cent.
 
-    Parameters
-    ----------
-    fraction : float
-        1 is 100 %.
-    digits : int, default=0
-        Decimals.
-    space : str, default=" "
-        What stands between number and sign.
-    limits : bool, default=True
-        Whether 0 and 100 are printed only where the fraction is just that, otherwise
-        "< 1 %" and "> 99 %".
+    - ``fraction``: 1 is 100 %.
+    - ``digits``: Decimals.
+    - ``space``: What stands between number and sign.
+    - ``limits``: Whether 0 and 100 are printed only where the fraction is just that, otherwise "< 1
+      %" and "> 99 %".
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> format_percent(0.594), format_percent(0.9999), format_percent(1.0, 1)
     ('59 %', '> 99 %', '100 %')
     >>> format_percent(0.8379, 1), format_percent(-0.0004, 1, limits=False)
@@ -300,8 +244,6 @@ def format_percent(
 def format_probability(probability: float) -> str:
     """Return a probability in whole per cent, never as certain.
 
-    Examples
-    --------
     >>> format_probability(0.412), format_probability(0.9999), format_probability(0.0)
     ('41 %', 'over 99 %', 'under 1 %')
     """
@@ -316,8 +258,6 @@ def format_probability(probability: float) -> str:
 def format_integer(number: int, *, separator: str = " ", minimum: int = 1000) -> str:
     """Return a whole number, thousands apart from ``minimum`` on; rounded where it is huge.
 
-    Examples
-    --------
     >>> format_integer(1166400), format_integer(9999, minimum=10_000)
     ('1 166 400', '9999')
     >>> format_integer(10**63 + 7)
@@ -339,22 +279,10 @@ def format_count(
 ) -> str:
     """Return how many there are of something.
 
-    Parameters
-    ----------
-    number : int
-    noun : str
-        In the singular.
-    plural : str, optional
-        By default the noun with "s", or "ies" for "y".
-    separator, minimum
-        As in :func:`format_integer`.
+    - ``noun``: In the singular.
+    - ``plural``: By default the noun with "s", or "ies" for "y".
+    - ``separator``, ``minimum``: As in :func:`format_integer`.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> format_count(1, "row"), format_count(1166400, "cell"), format_count(2, "category")
     ('1 row', '1 166 400 cells', '2 categories')
     """
@@ -368,8 +296,6 @@ def format_count(
 def format_seconds(seconds: float) -> str:
     """Return a time: short ones by their first figures.
 
-    Examples
-    --------
     >>> format_seconds(0.0312), format_seconds(3.81), format_seconds(95.2)
     ('0.03 s', '3.8 s', '95 s')
     """
@@ -381,8 +307,6 @@ def format_seconds(seconds: float) -> str:
 def format_duration(seconds: float) -> str:
     """Return a time in its largest unit.
 
-    Examples
-    --------
     >>> [format_duration(seconds) for seconds in (0.4, 59.0, 61.0, 7200.0)]
     ['0 s', '59 s', '1 min', '2 h']
     """
@@ -394,8 +318,6 @@ def format_duration(seconds: float) -> str:
 def join_words(words: Iterable[str], last: str = "and") -> str:
     """Return words joined as in a sentence.
 
-    Examples
-    --------
     >>> join_words(["a", "b", "c"]), join_words(["a", "b"], "or"), join_words([])
     ('a, b and c', 'a or b', '')
     """
@@ -406,8 +328,6 @@ def join_words(words: Iterable[str], last: str = "and") -> str:
 def list_some(words: Sequence[str], limit: int) -> str:
     """Return the first words, and how many more there are.
 
-    Examples
-    --------
     >>> list_some(["a", "b", "c", "d"], 2), list_some(["a", "b"], 2)
     ('a, b and 2 more', 'a, b')
     """
@@ -422,18 +342,8 @@ def list_some(words: Sequence[str], limit: int) -> str:
 def quote(name: str, *, value: bool = False) -> str:
     """Return a name so that the grammar of rules can read it again.
 
-    Parameters
-    ----------
-    name : str
-    value : bool, default=False
-        Whether it is a label, and no column.
+    - ``value``: Whether it is a label, and no column.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> quote("chest pain"), quote("class"), quote("a or b"), quote("class", value=True)
     ('chest pain', 'class', '"a or b"', '"class"')
     """
@@ -457,8 +367,6 @@ def quote_unit(unit: str) -> str:
 def format_label(label: Label) -> str:
     """Return a category or class so that the grammar of rules can read it again.
 
-    Examples
-    --------
     >>> [format_label(x) for x in ("ill", "a or b", True, 3, 2.0)]
     ['ill', '"a or b"', 'True', '3', '2']
     """
@@ -470,8 +378,6 @@ def format_label(label: Label) -> str:
 def format_value(value: Label | None) -> str:
     """Return a value of a column; None is a missing value.
 
-    Examples
-    --------
     >>> format_value(None), format_value(2.5), format_value("Third")
     ('missing', '2.5', 'Third')
     """
@@ -481,8 +387,6 @@ def format_value(value: Label | None) -> str:
 def format_class(label: Label) -> str:
     """Return a class in a sentence: numbers with the word "class".
 
-    Examples
-    --------
     >>> format_class("ill"), format_class(1)
     ('ill', 'class 1')
     """
@@ -492,8 +396,6 @@ def format_class(label: Label) -> str:
 def format_unit(unit: str | None) -> str:
     """Return a unit as it follows a number, with its space; nothing if there is none.
 
-    Examples
-    --------
     >>> format_unit("mm"), format_unit(None)
     (' mm', '')
     """
@@ -509,8 +411,6 @@ def escape_unprintable(text: str) -> str:
     Such characters steer terminals, end lines, or turn the direction of the text around them;
     line ends themselves and joiners stay.
 
-    Examples
-    --------
     >>> print(escape_unprintable('"a\u2028b\x9b"'))
     "a\u2028b\u009b"
     """
@@ -524,18 +424,9 @@ def clean(text: object, *, directions: bool = True) -> str:
 
     What is left steers no terminal, XML can hold it, and it does not turn the text after it.
 
-    Parameters
-    ----------
-    text : object
-    directions : bool, default=True
-        Whether marks of direction are kept, and what isolates names that have one of their own.
+    - ``directions``: Whether marks of direction are kept, and what isolates names that have one of
+      their own.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> clean("a\x1b[2Jb\nc"), clean("a\u202eb", directions=False)
     ('a�[2Jb c', 'a�b')
     """
@@ -549,8 +440,6 @@ def clean(text: object, *, directions: bool = True) -> str:
 def clean_lines(text: str) -> str:
     r"""Return lines that steer no terminal, whatever names they hold.
 
-    Examples
-    --------
     >>> clean_lines("a\x1b[2J\nb")
     'a�[2J\nb'
     """
@@ -567,8 +456,6 @@ def _clean_character(character: str) -> str:
 def to_ascii(text: str) -> str:
     """Return a text whose signs are written in ASCII; letters stay as they are.
 
-    Examples
-    --------
     >>> to_ascii("age ≥ 55 → ill")
     'age >= 55 -> ill'
     """

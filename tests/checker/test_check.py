@@ -9,20 +9,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from newron.checker import (
-    CLASS,
-    SCORE,
-    TARGET,
-    CertificateError,
-    check,
-    evaluate,
-    make_certificate,
-    states,
-)
+from newron.checker import CertificateError, check, states
+from newron.checker.check import CLASS, SCORE, TARGET, evaluate, make_certificate
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.model.arithmetic import exp
-from newron.rules import extract, proof, prove
+from newron.rules import proof, prove
 from newron.rules.circuit import measure_rounding, read_circuit
+from newron.rules.extraction import extract
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
 from rules.mutations import mutate

@@ -10,7 +10,7 @@ import pytest
 import newron
 from builders.tables import make_table, write_csv
 from newron.command.fit_pipeline import CardEstimator, FitOptions
-from newron.evaluation import SplitPlan, make_splits
+from newron.evaluation.splits import SplitPlan, make_splits
 from newron.tables import read_labelled
 
 QUICK = ("--recipe", "gradient", "--hidden", "0", "--folds", "2", "--jobs", "1")

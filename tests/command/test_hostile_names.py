@@ -12,10 +12,12 @@ import unicodedata
 import pytest
 
 from newron.checker import check
-from newron.exports import export
+from newron.exports.export import export
 from newron.model import Classes, Column, Layer, Model, Schema
-from newron.rules import extract, prove
-from newron.shapes import read_effects, read_shapes
+from newron.rules import prove
+from newron.rules.extraction import extract
+from newron.shapes.effects import read_effects
+from newron.shapes.shape_reader import read_shapes
 
 NAMES = (
     "a\x1b[2Jb", "pay\u202egnp.exe\u2069", "two\nlines", "cr\rname", "tab\tname", "a\u2028b",

@@ -15,7 +15,8 @@ from newron.command.terminal import Console
 from newron.construct import from_rules
 from newron.evaluation import Estimate
 from newron.model import Classes, Column, Schema
-from newron.rules import extract, prove
+from newron.rules import prove
+from newron.rules.extraction import extract
 from newron.rules.proof import Proof
 
 SCHEMA = Schema(

@@ -16,7 +16,7 @@ from newron import (
     TrainingError,
 )
 from newron.demo import make_monk2
-from newron.model import processing_names
+from newron.model.processing import processing_names
 from training.support import make_blobs
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from newron import NewronClassifier, NewronRegressor
-from newron.model import processing_names
+from newron.model.processing import processing_names
 
 ESTIMATORS = [NewronClassifier, NewronRegressor]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from newron.evaluation import make_baselines
+from newron.evaluation.baselines import make_baselines
 
 
 def make_frame(n=40):

@@ -7,13 +7,14 @@ import pytest
 from scipy import stats
 
 from newron.errors import InputError
-from newron.evaluation import (
+from newron.evaluation.intervals import (
+    average_proportions,
+    bootstrap_means,
     estimate_auc,
     estimate_difference,
     estimate_mean,
     estimate_proportion,
 )
-from newron.evaluation.intervals import average_proportions, bootstrap_means
 
 
 def wilson(count, n):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from newron.errors import InputError
-from newron.evaluation import SplitPlan, choose_plan, make_folds, make_splits
+from newron.evaluation.splits import SplitPlan, choose_plan, make_folds, make_splits
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,8 @@ import pytest
 import scipy.integrate
 
 from newron.errors import InputError
-from newron.evaluation import (
-    estimate_brier,
-    estimate_concordance,
-    estimate_kaplan_meier,
-    measure_survival,
-)
+from newron.evaluation import estimate_brier, estimate_concordance, measure_survival
+from newron.evaluation.survival import estimate_kaplan_meier
 
 
 def draw(n, seed, ties=False):

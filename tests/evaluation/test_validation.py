@@ -11,8 +11,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptro
 
 from newron import NewronClassifier
 from newron.errors import InputError
-from newron.evaluation import cross_predict, cross_validate, make_folds, make_splits
-from newron.evaluation.splits import SplitPlan
+from newron.evaluation import cross_predict, cross_validate
+from newron.evaluation.splits import SplitPlan, make_folds, make_splits
 
 
 def make_rows(n=60, seed=0):

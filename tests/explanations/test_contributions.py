@@ -7,7 +7,8 @@ import pytest
 
 from builders.models import make_card, make_flowers, make_pair
 from newron.errors import InputError
-from newron.explanations import measure_contributions, name_contributions
+from newron.explanations import name_contributions
+from newron.explanations.contributions import measure_contributions
 from newron.model import Column, Layer, Model, Schema, Targets
 
 ROWS = {"x": [1.0, 8.0, None], "kind": ["a", "b", "b"], "z": [0.0, 0.5, -1.0]}

@@ -1,6 +1,6 @@
 """An explanation begins with what decided."""
 
-from newron.explanations import explain
+from newron.explanations.explanation import explain
 from newron.model import Classes, Column, Layer, Model, Schema
 
 

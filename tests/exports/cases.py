@@ -10,7 +10,8 @@ from model.networks import make_model, make_rows, with_ranks
 from model.test_points import with_points
 from newron.errors import NewronWarning
 from newron.model import Classes, Column, Labels, Layer, Model, Schema, Targets
-from newron.rules import RuleSet, extract
+from newron.rules import RuleSet
+from newron.rules.extraction import extract
 from rules.networks import Wishes, make_layer, make_monk2
 from rules.networks import make_model as make_crisp
 from rules.networks import make_rows as make_crisp_rows

@@ -9,7 +9,7 @@ import pytest
 
 from exports.cases import make_cases, make_hostile, make_rule_cases
 from newron.errors import InputError
-from newron.exports import export
+from newron.exports.export import export
 from newron.exports.text import has_text, label_text
 from newron.model import Classes, Column
 from rules.networks import make_monk2, make_step

@@ -13,12 +13,14 @@ from exports.cases import NAMES, make_cases, make_hostile
 from exports.databases import open_duckdb
 from newron import NewronClassifier, NewronRegressor
 from newron.errors import InputError, ModelError
-from newron.exports import TARGETS, Export, export
+from newron.exports import Export
+from newron.exports.export import TARGETS, export
 from newron.exports.functions import make_function
 from newron.exports.program import make_program
 from newron.expressions.definitions import DEFINITIONS
 from newron.expressions.tree import Call, Input, walk
-from newron.model import Column, Layer, Model, Schema, Targets, processing_names
+from newron.model import Column, Layer, Model, Schema, Targets
+from newron.model.processing import processing_names
 from rules.networks import make_monk2
 
 SUFFIXES = {"javascript": ".js", "python": ".py", "c": ".h", "sql": ".sql", "onnx": ".onnx"}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from exports.cases import make_cases, make_hostile, make_rule_cases
-from newron.exports import export
+from newron.exports.export import export
 from rules.networks import make_monk2
 
 NODE = shutil.which("node")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from exports.cases import make_cases, make_rule_cases
-from newron.exports import export
+from newron.exports.export import export
 from newron.model import Classes, Column, Model, Schema
 from rules.networks import make_layer
 

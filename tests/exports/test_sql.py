@@ -10,8 +10,8 @@ import newron
 from exports.cases import make_case, make_cases, make_rule_cases
 from exports.databases import open_duckdb, open_postgres, open_sqlite
 from newron.errors import InputError
-from newron.exports import export
 from newron.exports.dialects import DIALECTS
+from newron.exports.export import export
 from newron.exports.text import has_text, label_text
 from newron.model import Classes, Column, Layer, Model, Schema
 from rules.networks import Wishes, make_monk2, make_rows, make_step

@@ -6,7 +6,7 @@ import pytest
 from builders.models import make_card, make_flowers, make_pair
 from newron.errors import InputError
 from newron.figures import plot_effects
-from newron.shapes import read_effects
+from newron.shapes.effects import read_effects
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -8,7 +8,7 @@ import pytest
 from newron import NewronClassifier, NewronRegressor, load
 from newron import _core as core
 from newron.errors import DefinitionError, InputError, ModelError, ModelFileError
-from newron.exports import export
+from newron.exports.export import export
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.model.file import from_dict
 from newron.neurons import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neurons.formulas import draw_term
 from newron import NewronClassifier, NewronRegressor, load
 from newron.errors import DefinitionError, InputError, ModelError, ModelFileError
-from newron.explanations import find_changes
+from newron.explanations.counterfactual import find_changes
 from newron.model import Classes, Model, Targets
 from newron.neurons import Loss, exp, log, maximum, minimum, objective, sigmoid
 from newron.neurons.builtin import LOSSES

@@ -18,8 +18,9 @@ from newron.figures.diagram_reader import read_diagram
 from newron.model import Classes, Column, Schema
 from newron.model.terms import split_terms
 from newron.report.facts import gather
-from newron.rules import extract, read_card
-from newron.shapes import read_shapes
+from newron.rules.extraction import extract
+from newron.rules.scorecard import read_card
+from newron.shapes.shape_reader import read_shapes
 
 SCHEMA = Schema(
     (

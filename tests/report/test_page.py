@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from newron.report import Origin, write
+from newron.report import Origin
 from newron.report.facts import gather
 from newron.report.labels import Labels
 from newron.report.page import render
+from newron.report.report import write
 from report.models import HOSTILE, MODELS, make_count, make_example
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from newron.rules import budget, extract, prove
+from newron.rules import budget, prove
 from newron.rules.budget import Budget
+from newron.rules.extraction import extract
 
 from .networks import make_model, make_wide
 

@@ -7,7 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 from newron.construct import from_rules, from_tree
 from newron.errors import InputError, ModelError
 from newron.model import Classes, Column, Schema, Targets
-from newron.rules import RuleSet, extract
+from newron.rules import RuleSet
+from newron.rules.extraction import extract
 
 from .networks import make_model, make_rows
 

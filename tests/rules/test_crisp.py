@@ -16,7 +16,8 @@ from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targe
 from newron.model.aggregation import activate, combine
 from newron.model.condition import Condition
 from newron.model.processing import get_processing
-from newron.rules import make_crisp, measure_fidelity
+from newron.rules import measure_fidelity
+from newron.rules.crisp import make_crisp
 from newron.shapes.curve import trace_function
 
 SEEDS = st.integers(0, 10**6)

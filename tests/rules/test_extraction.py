@@ -8,7 +8,8 @@ import pytest
 
 from newron.errors import ModelError
 from newron.model import Classes
-from newron.rules import extract, prove
+from newron.rules import prove
+from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
 from . import reader

@@ -4,10 +4,12 @@ import random
 
 import pytest
 
-from newron.checker import CertificateError, check, make_certificate
+from newron.checker import CertificateError, check
+from newron.checker.check import make_certificate
 from newron.errors import InputError
 from newron.model import Column
-from newron.rules import extract, prove
+from newron.rules import prove
+from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
 from .mutations import mutate

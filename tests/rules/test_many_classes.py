@@ -5,8 +5,9 @@ import pytest
 
 from newron.explanations.objective import MAX_AIMS, make_objective
 from newron.model import Classes, Column, Model, Schema
-from newron.rules import extract, prove
+from newron.rules import prove
 from newron.rules.circuit import read_circuit
+from newron.rules.extraction import extract
 from newron.rules.points import make_points
 
 from .networks import make_layer

@@ -12,7 +12,8 @@ from newron import NewronClassifier, datasets
 from newron.construct import from_rules
 from newron.errors import InputError, NewronWarning
 from newron.model import Classes, Column, Model, Schema, load
-from newron.rules import extract, prove
+from newron.rules import prove
+from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
 from .networks import Wishes, make_layer, make_model, make_rows, make_step, make_table

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from newron.model import Classes, Column, Model, Schema, Targets
-from newron.rules import extract, proof, prove
+from newron.rules import proof, prove
 from newron.rules.circuit import read_circuit
+from newron.rules.extraction import extract
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
 

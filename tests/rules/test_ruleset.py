@@ -11,9 +11,10 @@ import pytest
 
 from newron.errors import InputError, ModelError, NewronWarning
 from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targets
-from newron.rules import RuleSet, extract
+from newron.rules import RuleSet
 from newron.rules.axis import make_axes
 from newron.rules.circuit import find_boundaries
+from newron.rules.extraction import extract
 
 from . import reader
 from .networks import (

@@ -8,8 +8,9 @@ import pytest
 from newron.checker import CertificateError, check
 from newron.errors import ModelError
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
-from newron.rules import Proof, extract, prove
+from newron.rules import Proof, prove
 from newron.rules.circuit import measure_rounding
+from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
 from .mutations import mutate

@@ -9,8 +9,9 @@ import pytest
 from newron.errors import InputError
 from newron.formatting import format_fraction
 from newron.model import Classes, Column, Model, Schema, Targets
-from newron.rules import extract, prove
+from newron.rules import prove
 from newron.rules.circuit import read_circuit
+from newron.rules.extraction import extract
 from newron.rules.points import make_points
 from newron.rules.ruleset import RuleSet
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from newron.rules import extract, prove
+from newron.rules import prove
+from newron.rules.extraction import extract
 
 from .mutations import mutate
 from .networks import Wishes, make_model, make_monk2

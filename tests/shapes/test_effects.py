@@ -9,7 +9,7 @@ from builders.models import make_card, make_flowers, make_pair
 from newron.errors import InputError
 from newron.model import Classes, Column, Layer, Model, Schema
 from newron.model.terms import split_terms
-from newron.shapes import read_effects
+from newron.shapes.effects import read_effects
 
 
 def make_steps():

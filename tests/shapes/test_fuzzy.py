@@ -5,7 +5,7 @@ import json
 import pytest
 
 from newron.errors import ModelError
-from newron.shapes import read_fuzzy_rules
+from newron.shapes.fuzzy import read_fuzzy_rules
 from shapes.support import make_single, make_two_layers
 
 

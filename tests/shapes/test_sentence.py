@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from newron.model import Column, Layer, Model, Schema, Targets
-from newron.shapes import read_shapes
+from newron.shapes.shape_reader import read_shapes
 from shapes.support import SEEDS, make_any_model, make_single, make_two_layers
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from newron.errors import InputError
 from newron.model import Column, Layer, Model, RankScale, Schema, Targets
 from newron.model.network import evaluate
-from newron.shapes import read_shapes
+from newron.shapes.shape_reader import read_shapes
 from shapes.support import SEEDS, make_any_model, make_single, make_two_layers
 
 TURN = 0.1  # of the variation: smaller turns are smoothed out

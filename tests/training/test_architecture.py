@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from newron import NewronClassifier
-from newron.model import processing_names
+from newron.model.processing import processing_names
 from newron.training.architecture import PRESETS, plan_architecture
 from training.support import make_blobs
 

@@ -7,7 +7,7 @@ import pytest
 
 from newron import InputError, NewronClassifier, NewronRegressor
 from newron.demo import make_monk2
-from newron.model import processing_names
+from newron.model.processing import processing_names
 from training.support import make_blobs
 
 

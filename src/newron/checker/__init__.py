@@ -13,14 +13,6 @@ with whole numbers and fractions where the prover computes with arrays.
 >>> check(rules.to_text(notes=False), model.to_dict(), rules.proof.certificate)
 """
 
-from newron.checker.check import (
-    CLASS,
-    SCORE,
-    TARGET,
-    CertificateError,
-    check,
-    evaluate,
-    make_certificate,
-)
+from newron.checker.check import CertificateError, check
 
-__all__ = ["CLASS", "SCORE", "TARGET", "CertificateError", "check", "evaluate", "make_certificate"]
+__all__ = ["CertificateError", "check"]

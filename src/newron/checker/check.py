@@ -41,30 +41,17 @@ def make_certificate(
 ) -> dict[str, Any]:
     r"""Return a certificate that rules equal a network, for :func:`check`.
 
-    Parameters
-    ----------
-    text : str
-        The rules.
-    document : dict
-        The content of the model's file.
-    method : {"sums", "states"}
-        The argument.
-    order : sequence of int
-        The columns in the order in which the states are to be followed.
-    covers : sequence of str, optional
-        What is equal: ``CLASS`` (the default for classes), ``SCORE`` (class, score and
-        probability, by the sums), or ``TARGET`` (the default for a regression).
-    within : float, default=0
-        How far targets may differ because the network rounds its sums; in exact arithmetic
-        they are equal all the same.
+    - ``text``: The rules.
+    - ``document``: The content of the model's file.
+    - ``method``: The argument.
+    - ``order``: The columns in the order in which the states are to be followed.
+    - ``covers``: What is equal: ``CLASS`` (the default for classes), ``SCORE`` (class, score and
+      probability, by the sums), or ``TARGET`` (the default for a regression).
+    - ``within``: How far targets may differ because the network rounds its sums; in exact
+      arithmetic they are equal all the same.
 
-    Returns
-    -------
-    dict
-        Plain data, for JSON.
+    Returned: plain data, for JSON.
 
-    Examples
-    --------
     >>> from newron.construct import from_rules
     >>> from newron.model import Classes, Column, Schema
     >>> text = "If age ≥ 50, then ill\nOtherwise well"
@@ -147,21 +134,10 @@ def evaluate(
 ) -> tuple[Any, Any]:
     r"""Return what rules and network give for one row: numbers of classes, or targets.
 
-    Parameters
-    ----------
-    text : str
-        The rules.
-    document : dict
-        The content of the model's file.
-    row : sequence of float or None
-        A number for each column; that of its category, or None for a missing value.
+    - ``text``: The rules.
+    - ``document``: The content of the model's file.
+    - ``row``: A number for each column; that of its category, or None for a missing value.
 
-    Returns
-    -------
-    tuple
-
-    Examples
-    --------
     >>> from newron.construct import from_rules
     >>> from newron.model import Classes, Column, Schema
     >>> text = "If age ≥ 50, then ill\nOtherwise well"

@@ -16,7 +16,7 @@ from newron.formatting import (
     format_integer,
     format_rounded,
 )
-from newron.model import get_processing
+from newron.model.processing import get_processing
 
 __all__ = ["describe_better", "list_fit_notes"]
 

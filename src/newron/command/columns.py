@@ -52,8 +52,6 @@ class Offset:
 def find_offset(offset: str | None, exposure: str | None) -> Offset | None:
     """Return the offset that options name.
 
-    Examples
-    --------
     >>> find_offset(None, "years")
     Offset(column='years', is_exposure=True)
     """
@@ -75,8 +73,6 @@ def take_column(X: EncodedTable, name: str, option: str) -> tuple[EncodedTable, 
 def read_presence(codes: Floats, categories: Sequence[object] | None, name: str) -> Floats:
     """Return 1 where a label is there, 0 where it is not, and NaN where that is missing.
 
-    Examples
-    --------
     >>> read_presence(np.array([0.0, 1.0, np.nan]), ("yes", "no"), "funny").tolist()
     [1.0, 0.0, nan]
     """

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from newron.evaluation import Comparison, Disagreement, Estimate
+    from newron.evaluation import Comparison, Estimate
+    from newron.evaluation.disagreement import Disagreement
     from newron.model import Model
     from newron.tables import Target
 
@@ -60,7 +61,7 @@ def run(
         return
     from newron.command.rows import read_rows
     from newron.errors import InputError
-    from newron.evaluation import find_disagreement
+    from newron.evaluation.disagreement import find_disagreement
     from newron.model import load
 
     models = load(first), load(second)

@@ -43,8 +43,6 @@ def list_curves(model: Model, rows: Floats) -> list[Sequence[Any]]:
 def _choose(ends: Sequence[float]) -> list[int]:
     """Return the intervals at whose ends survival is printed: at fifths of the events.
 
-    Examples
-    --------
     >>> _choose(range(25)), _choose(range(2))
     ([4, 9, 14, 19, 24], [0, 1])
     """

@@ -36,7 +36,6 @@ def run(
     A robot of MONK-2 is of class 1 if exactly two of its six attributes have their first
     value. The network sees 169 of the 432 possible robots.
     """
-    from newron import report
     from newron.command.fit_output import print_files
     from newron.command.outputs import RULES, Outputs
     from newron.command.printing import print_model, print_proof
@@ -60,8 +59,8 @@ def run(
     written = outputs.write(
         model,
         rules,
-        lambda path: report.write(
-            model, path, robots, classes, target="class", noun="robot", seen=len(X), rules=rules
+        lambda path: model.report(
+            path, robots, classes, target="class", noun="robot", seen=len(X), rules=rules
         ),
         {_ROBOTS: _write_csv(X, y)},
     )

@@ -149,8 +149,6 @@ def _draw_line(
 def _parse_costs(text: str) -> tuple[float, float]:
     """Parse what a missed row and a false alarm cost.
 
-    Examples
-    --------
     >>> _parse_costs("10:1")
     (10.0, 1.0)
     """

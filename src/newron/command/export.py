@@ -46,7 +46,7 @@ def run(
 ) -> None:
     """Write a model as SQL, ONNX, Python, C or JavaScript, with the same answers."""
     from newron.command.files import check_free
-    from newron.exports import export
+    from newron.exports.export import export
     from newron.model import load
 
     if output is not None:

@@ -18,10 +18,7 @@ __all__ = ["check_apart", "check_free", "open_whole", "stage_folder"]
 def check_free(paths: Iterable[Path], *, force: bool) -> None:
     """Raise where a file exists, before work is done that would be lost.
 
-    Raises
-    ------
-    InputError
-        If one exists and ``force`` is not given, or there is no folder for it.
+    Raises InputError: If one exists and ``force`` is not given, or there is no folder for it.
     """
     for path in paths:
         if path.is_dir():

@@ -18,7 +18,8 @@ from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError
 from newron.estimators import NewronClassifier
 from newron.estimators.indicator import Indicator
-from newron.evaluation import SplitPlan, estimate_proportion, make_splits
+from newron.evaluation.intervals import estimate_proportion
+from newron.evaluation.splits import SplitPlan, make_splits
 from newron.formatting import format_count, format_percent
 from newron.model.arithmetic import Floats
 from newron.tables import EncodedTable, LabelledTable
@@ -31,8 +32,6 @@ _OBJECTIVES = (None, "log_loss")
 def parse_labels(text: str | None, others: Sequence[object], options: FitOptions) -> list[str]:
     """Return the columns that are labels; none where the option is not given.
 
-    Examples
-    --------
     >>> parse_labels("funny, sad", (None, None), FitOptions())
     ['funny', 'sad']
     """

@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from newron import report
 from newron._version import __version__
 from newron.command.columns import Offset
 from newron.command.outputs import Outputs
@@ -27,23 +26,18 @@ from newron.command.streaming import StreamedNetwork, hold_out, sample_table
 from newron.command.terminal import Console
 from newron.errors import InputError, NewronWarning
 from newron.estimators import NewronClassifier, NewronRegressor
-from newron.evaluation import (
-    Evaluation,
-    Predictions,
-    SplitPlan,
-    choose_plan,
-    cross_predict,
-    evaluate,
-    make_baselines,
-    make_splits,
-)
-from newron.evaluation.splits import Split
+from newron.evaluation import Evaluation, Predictions, cross_predict, evaluate
+from newron.evaluation.baselines import make_baselines
+from newron.evaluation.splits import Split, SplitPlan, choose_plan, make_splits
 from newron.formatting import format_count
-from newron.model import Classes, Measurement, Model, Targets, processing_names
+from newron.model import Classes, Measurement, Model, Targets
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
+from newron.model.processing import processing_names
 from newron.objectives import read_objective
-from newron.rules import RuleSet, extract
+from newron.report import Origin
+from newron.rules import RuleSet
 from newron.rules.coverage import cover_rows
+from newron.rules.extraction import extract
 from newron.rules.rounding import round_card
 from newron.rules.scorecard import read_card
 from newron.tables import EncodedTable, LabelledTable, Target, read_labelled
@@ -164,8 +158,6 @@ class FitOptions:
 def parse_hidden(text: str | None) -> tuple[int, ...] | str | None:
     """Parse the option for hidden layers.
 
-    Examples
-    --------
     >>> parse_hidden("4,2"), parse_hidden("0"), parse_hidden("auto")
     ((4, 2), (), 'auto')
     """
@@ -185,8 +177,6 @@ def parse_hidden(text: str | None) -> tuple[int, ...] | str | None:
 def parse_size(text: str) -> int | str:
     """Parse the option for the size of the network.
 
-    Examples
-    --------
     >>> parse_size("auto"), parse_size("12")
     ('auto', 12)
     """
@@ -353,15 +343,14 @@ class FitResult:
         index = keep_known(self.table.y, self.model, self._test_rows)[:_MAX_REPORTED]
         truth = np.asarray(self.table.y[index])
         options = asdict(self.options)
-        report.write(
-            self.model,
+        self.model.report(
             path,
             self.table.X[index],
             truth if self.options.offset is None else None,  # of other exposures
             target=self.table.y.name,
             source=self.data.name,
             seen=len(index) if self._test_rows is None else 0,
-            origin=report.Origin(
+            origin=Origin(
                 recipe=options.pop("recipe"),
                 seed=str(options.pop("seed")),
                 settings={name: value for name, value in options.items() if value is not None},

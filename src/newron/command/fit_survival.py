@@ -18,7 +18,8 @@ from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError, ModelError
 from newron.estimators import NewronSurvival
 from newron.estimators.periods import Times
-from newron.evaluation import SplitPlan, SurvivalQuality, make_splits, measure_survival
+from newron.evaluation import SurvivalQuality, measure_survival
+from newron.evaluation.splits import SplitPlan, make_splits
 from newron.formatting import format_count, format_rounded
 from newron.tables import EncodedTable, LabelledTable
 

@@ -16,18 +16,11 @@ __all__ = ["TaskResult", "finish_task"]
 class TaskResult:
     """What a fit found.
 
-    Attributes
-    ----------
-    estimator
-        The fitted one.
-    measured : dict or None
-        What was measured on rows that a network was not trained on, as plain data.
-    measures : sequence of str
-        The same in lines.
-    text : str
-        The network.
-    file : str
-        Where the text goes in a folder; its name is also that of the text in JSON.
+    - ``estimator``: The fitted one.
+    - ``measured``: What was measured on rows that a network was not trained on, as plain data.
+    - ``measures``: The same in lines.
+    - ``text``: The network.
+    - ``file``: Where the text goes in a folder; its name is also that of the text in JSON.
     """
 
     estimator: Any

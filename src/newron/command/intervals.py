@@ -51,8 +51,6 @@ def list_intervals(model: Model, scores: Floats, coverage: float) -> list[Sequen
 def _join(labels: list[str], inside: tuple[bool, ...]) -> str:
     """Join the classes of a set.
 
-    Examples
-    --------
     >>> _join(["red", "green", "blue"], (True, False, True))
     'red|blue'
     """

@@ -135,8 +135,6 @@ def list_column_options(
 def parse_units(units: list[str] | None, names: tuple[str, ...]) -> dict[str, str]:
     """Parse the units of columns; a name may hold an equals sign, a unit may not.
 
-    Examples
-    --------
     >>> parse_units(["age=years", "a=b=mg"], ("age", "a=b"))
     {'age': 'years', 'a=b': 'mg'}
     """

@@ -26,16 +26,10 @@ _REPORTED = "open it in a browser: rules, network, every row"
 class Outputs:
     """Where the results of a fit go.
 
-    Parameters
-    ----------
-    path : Path
-        A folder, or the model's file where the name ends in ``.json``.
-    report : Path, optional
-        Where the report goes; by default into the folder.
-    more : tuple of str
-        Names of further files of the folder.
-    force : bool
-        Whether to overwrite what exists.
+    - ``path``: A folder, or the model's file where the name ends in ``.json``.
+    - ``report``: Where the report goes; by default into the folder.
+    - ``more``: Names of further files of the folder.
+    - ``force``: Whether to overwrite what exists.
     """
 
     path: Path
@@ -130,8 +124,6 @@ def _write_text(model: Model, rules: RuleSet | None) -> tuple[str, str, str]:
 def name_folder(data: Path) -> Path:
     """Name the folder for the results of a file: heart-newron for data/heart.csv.gz.
 
-    Examples
-    --------
     >>> str(name_folder(Path("data/heart.csv.gz")))
     'heart-newron'
     """

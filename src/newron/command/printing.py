@@ -146,8 +146,6 @@ def _thin(
 ) -> list[tuple[Fraction, float]]:
     """Leave as many totals as there is space for, the first at the threshold or over it among them.
 
-    Examples
-    --------
     >>> [int(total) for total, _ in _thin([(Fraction(k), 0.5) for k in range(9)], Fraction(3), 5)]
     [1, 3, 5, 7]
     """
@@ -321,14 +319,8 @@ def draw_chart(
 ) -> None:
     """Print a line for each estimate, the first one bold.
 
-    Parameters
-    ----------
-    console : Console
-    rows : sequence of names and estimates
-    unit : str
-        Printed once, after the last tick.
-    limit : float
-        What no estimate is over.
+    - ``unit``: Printed once, after the last tick.
+    - ``limit``: What no estimate is over.
     """
     low = min(estimate.low for _, estimate in rows)
     high = max(estimate.high for _, estimate in rows)

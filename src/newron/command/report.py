@@ -57,7 +57,6 @@ def run(
     from newron.command.rows import MAX_ROWS, read_rows
     from newron.errors import InputError
     from newron.model import load
-    from newron.report import write
 
     check_free([output], force=force)
     network = load(model)
@@ -71,8 +70,7 @@ def run(
             groups,
             read_groups(data, network, groups, target, words, header=header, max_rows=MAX_ROWS),
         )
-    write(
-        network,
+    network.report(
         output,
         X,
         y,

@@ -72,14 +72,9 @@ _SIGNS: dict[str, tuple[str, str]] = {
 class Console:
     """Where a command prints.
 
-    Parameters
-    ----------
-    command : str
-        The command line, as it was given.
-    quiet : bool
-        Whether to print the result alone.
-    as_json : bool
-        Whether the result is JSON; then nothing else goes to standard output.
+    - ``command``: The command line, as it was given.
+    - ``quiet``: Whether to print the result alone.
+    - ``as_json``: Whether the result is JSON; then nothing else goes to standard output.
     """
 
     def __init__(

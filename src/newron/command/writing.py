@@ -142,8 +142,6 @@ def _map_cells(function: Callable[[Any], Any], cells: Sequence[Any]) -> Sequence
 def guard_formula(cell: Any) -> Any:
     """Put a quote before a text that a spreadsheet would take for a formula; numbers stay.
 
-    Examples
-    --------
     >>> guard_formula("=A1"), guard_formula("-1.5"), guard_formula(2)
     ("'=A1", '-1.5', 2)
     """
@@ -191,13 +189,7 @@ def _open_parquet(path: Path, names: Sequence[str], *, force: bool) -> Iterator[
 
 
 class _ParquetTable:
-    """A table of Parquet that is written in parts; the first one decides the kinds of columns.
-
-    Parameters
-    ----------
-    file : binary file
-    names : sequence of str
-    """
+    """A table of Parquet that is written in parts; the first one decides the kinds of columns."""
 
     def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
         import pyarrow as pa

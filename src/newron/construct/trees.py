@@ -180,8 +180,6 @@ def _walk(tree: Any, whole: list[bool]) -> Iterator[tuple[Box, int]]:
 def find_cut(threshold: float) -> float:
     """Return the last float64 that is at most the threshold once it is rounded to float32.
 
-    Examples
-    --------
     >>> find_cut(2.5), find_cut(0.1)
     (2.5000001192092896, 0.09999999776482582)
     """

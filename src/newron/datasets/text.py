@@ -20,8 +20,6 @@ def read_text(name: str, *, part: str | None = None, seed: int = 0) -> list[Row]
     The target is the last column; an empty text is a missing value. Otherwise as
     :func:`newron.datasets.load`.
 
-    Examples
-    --------
     >>> names, *rows = read_text("monks-2", part="train")
     >>> names, len(rows), rows[0]
     (['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'class'], 169, ['1', '1', '1', '1', '2', '2', '0'])

@@ -7,7 +7,7 @@
 - :mod:`~newron.drawing.markup`: HTML and SVG whose text is always escaped.
 - :mod:`~newron.drawing.svg`: a scene as SVG.
 
-The package is not public: :func:`newron.figures.draw` and :func:`newron.report.write` are.
+The package is not public: :func:`newron.figures.draw` is.
 """
 
 __all__: list[str] = []

@@ -43,8 +43,6 @@ class Box:
     def list_ports(self, n: int, step: float) -> list[Port]:
         """Return where n edges end on its left side, so far apart, around the middle.
 
-        Examples
-        --------
         >>> Box(50.0, 0.0, 20.0, 60.0).list_ports(3, 10.0)
         [(50.0, 20.0), (50.0, 30.0), (50.0, 40.0)]
         """
@@ -54,8 +52,6 @@ class Box:
 def lay_column(x: float, y: float, width: float, heights: Sequence[float], gap: float) -> list[Box]:
     """Return boxes below each other.
 
-    Examples
-    --------
     >>> [box.y for box in lay_column(0.0, 10.0, 5.0, [20.0, 30.0], 4.0)]
     [10.0, 34.0]
     """
@@ -71,8 +67,6 @@ def lay_grid(
 ) -> list[Box]:
     """Return n boxes line by line; ``pitch`` is how far columns and lines are apart.
 
-    Examples
-    --------
     >>> [(box.x, box.y) for box in lay_grid((0.0, 0.0), 3, 2, (8.0, 8.0), (10.0, 20.0))]
     [(0.0, 0.0), (10.0, 0.0), (0.0, 20.0)]
     """

@@ -23,8 +23,6 @@ Attribute = str | int | float | None
 class Markup(markupsafe.Markup):
     """Text of HTML or SVG; what is put into it is text unless it is markup itself.
 
-    Examples
-    --------
     >>> print(Markup("<b>{}</b>").format("<i>"))
     <b>&lt;i&gt;</b>
     """
@@ -40,8 +38,6 @@ class Markup(markupsafe.Markup):
 def join(*content: object) -> Markup:
     """Return content one after another; lists are unpacked, None is left out.
 
-    Examples
-    --------
     >>> print(join("a & b", None, [html("b", "c"), 1]))
     a &amp; b<b>c</b>1
     """
@@ -68,8 +64,6 @@ def _escape(one: object) -> str:
 def html(tag: str, /, *content: object, **attributes: Attribute) -> Markup:
     """Return an element of HTML; ``class_`` and ``data_x`` name the attributes class and data-x.
 
-    Examples
-    --------
     >>> print(html("td", "1 < 2", class_="num", data_part="1:0", title=None))
     <td class="num" data-part="1:0">1 &lt; 2</td>
     """
@@ -80,8 +74,6 @@ def html(tag: str, /, *content: object, **attributes: Attribute) -> Markup:
 def svg(tag: str, attributes: Mapping[str, Attribute], *content: object) -> Markup:
     """Return an element of SVG; without content it closes itself.
 
-    Examples
-    --------
     >>> print(svg("path", {"d": "M0 0", "class": None, "data-lo": 1.0}))
     <path d="M0 0" data-lo="1"/>
     """
@@ -114,8 +106,6 @@ def bdi(text: object) -> Markup:
 def write_plain(text: str) -> str:
     """Return a text as HTML for a notebook, line by line as it is; long lines are wrapped.
 
-    Examples
-    --------
     >>> write_plain("1 < 2")
     '<pre style="white-space:pre-wrap">1 &lt; 2</pre>'
     """

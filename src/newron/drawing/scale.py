@@ -24,8 +24,6 @@ class Linear:
     def list_ticks(self, n: int) -> list[float]:
         """Return about n round values between the ends.
 
-        Examples
-        --------
         >>> Linear(43.0, 97.0, 0.0, 100.0).list_ticks(6)
         [50.0, 60.0, 70.0, 80.0, 90.0]
         """
@@ -37,8 +35,6 @@ class Linear:
 def find_step(size: float) -> float:
     """Return the next larger of 1, 2, 5, 10, ... times a power of ten.
 
-    Examples
-    --------
     >>> find_step(3.1), find_step(0.2)
     (5.0, 0.2)
     """

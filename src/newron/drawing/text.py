@@ -90,8 +90,6 @@ def _guess_width(character: str) -> int:
 def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
     """Return the text, cut with an ellipsis so that it takes at most ``room`` pixels.
 
-    Examples
-    --------
     >>> fit("resting blood pressure", 80, 11)
     'resting blood…'
     """
@@ -132,8 +130,6 @@ def split(text: str, room: float, size: float, *, limit: int = 2) -> list[str]:
 def isolate(label: object) -> str:
     r"""Return a name that, written from the right, does not turn the text around it.
 
-    Examples
-    --------
     >>> isolate("age")
     'age'
     >>> isolate("גיל") == "\u2068גיל\u2069"

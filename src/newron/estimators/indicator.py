@@ -19,11 +19,7 @@ __all__ = ["Indicator", "read_indicator"]
 class Indicator:
     """Which rows have which labels.
 
-    Attributes
-    ----------
-    names : tuple of str
-    values : array of shape (rows, labels)
-        1 where a row has a label, otherwise 0.
+    - ``values`` of shape (rows, labels): 1 where a row has a label, otherwise 0.
     """
 
     names: tuple[str, ...]
@@ -43,8 +39,6 @@ class Indicator:
 def read_indicator(y: Any) -> Indicator | None:
     """Return an indicator matrix of at least two labels; None where y is something else.
 
-    Examples
-    --------
     >>> read_indicator([[0, 1], [1, 1]]).names
     ('y1', 'y2')
     >>> read_indicator([0, 1]) is None

@@ -29,8 +29,6 @@ def read_order(y: Any) -> NDArray[Any] | None:
 
     Those are pandas' ordered categoricals and Polars' enums.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> grades = pd.Categorical(["b", "a"], categories=["b", "a"], ordered=True)
     >>> read_order(pd.Series(grades)).tolist()

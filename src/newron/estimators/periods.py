@@ -22,14 +22,7 @@ _EVENTS, _INTERVALS = 8, (5, 25)  # in an interval, and how many of these there 
 
 @dataclass(frozen=True)
 class Times:
-    """Until when each subject was seen, and whether the event ended that.
-
-    Attributes
-    ----------
-    event : bool array of shape (subjects,)
-    time : array of shape (subjects,)
-    event_name, time_name : str
-    """
+    """Until when each subject was seen, and whether the event ended that."""
 
     event: Flags
     time: Floats
@@ -44,17 +37,10 @@ class Times:
 class Periods:
     """Subjects by the intervals that they entered.
 
-    Attributes
-    ----------
-    X : array of shape (periods, columns + 1)
-        The subject's row, and the interval's last time.
-    y : array of shape (periods, 1)
-        Whether the event happened in the interval.
-    subject : int array of shape (periods,)
-    group : array of shape (periods,)
-        A key of the subject, the same for subjects that are the same.
-    fields : tuple of Field
-        The columns, the time last.
+    - ``X`` of shape (periods, columns + 1): The subject's row, and the interval's last time.
+    - ``y`` of shape (periods, 1): Whether the event happened in the interval.
+    - ``group`` of shape (periods,): A key of the subject, the same for subjects that are the same.
+    - ``fields``: The columns, the time last.
     """
 
     X: Floats
@@ -67,8 +53,6 @@ class Periods:
 def read_times(y: Any, n_rows: int) -> Times:
     """Read what a user gives: a structured array, a pair (event, time), or two columns.
 
-    Examples
-    --------
     >>> found = read_times(([True, False], [3.0, 5.0]), 2)
     >>> found.event.tolist(), found.time.tolist()
     ([True, False], [3.0, 5.0])
@@ -128,8 +112,6 @@ def cut_time(
 
     By default there is one for eight events, within limits: of few events, few times are known.
 
-    Examples
-    --------
     >>> times = Times(np.array([True] * 4 + [False]), np.array([1.0, 2.0, 3.0, 4.0, 9.0]))
     >>> cut_time(times, None, 2)
     (2.0, 4.0)

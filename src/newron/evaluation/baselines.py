@@ -23,23 +23,14 @@ def make_baselines(
 ) -> dict[str, Any]:
     """Return unfitted baselines for a table.
 
-    Parameters
-    ----------
-    X : data frame, 2-d array or list of rows
-        Its columns are read for their kind; categories and missing values are handled.
-    classification : bool
-    categorical_features : "from_dtype", names, indices or a mask of the columns, or None
-        Which columns are categories; by default those of text, booleans, categorical dtypes.
+    - ``X``: Its columns are read for their kind; categories and missing values are handled.
+    - ``categorical_features``: Which columns are categories; by default those of text, booleans,
+      categorical dtypes.
 
-    Returns
-    -------
-    dict of scikit-learn estimators
-        "logistic regression" or "ridge regression" (standardised numbers with medians and an
-        indicator for missing values, one column for each category), and "constant", the most
-        frequent class or the median.
+    Returned: "logistic regression" or "ridge regression" (standardised numbers with medians and an
+    indicator for missing values, one column for each category), and "constant", the most frequent
+    class or the median.
 
-    Examples
-    --------
     >>> X, y = [["red", 1.0], ["blue", None], ["red", 3.0], ["blue", 4.0]], ["a", "b", "a", "b"]
     >>> for name, model in make_baselines(X, classification=True).items():
     ...     print(name, model.fit(X, y).predict(X))

@@ -19,15 +19,9 @@ _MAX_BINS, _ROWS_PER_BIN = 10, 20
 class CalibrationBin(Result):
     """Rows of about the same predicted probability.
 
-    Attributes
-    ----------
-    probability : float
-        The mean of their predicted probabilities.
-    n_rows, n_true : int
-        How many there are, and in how many the event happened.
+    - ``probability``: The mean of their predicted probabilities.
+    - ``n_rows``, ``n_true``: How many there are, and in how many the event happened.
 
-    Examples
-    --------
     >>> CalibrationBin(probability=0.3, n_rows=10, n_true=4).observed.value
     0.4
     """

@@ -22,18 +22,12 @@ _MIN_ROWS = 5  # of a region
 class Disagreement(Result):
     """On which rows two models differ.
 
-    Attributes
-    ----------
-    n_rows, n_differ : int
-        All rows, and those on which they differ.
-    region : str
-        The one condition on a column that separates these best from the others; empty where
-        there is none.
-    n_region, n_differ_region : int
-        The rows of the region, and those of them on which the models differ.
+    - ``n_rows``, ``n_differ``: All rows, and those on which they differ.
+    - ``region``: The one condition on a column that separates these best from the others; empty
+      where there is none.
+    - ``n_region``, ``n_differ_region``: The rows of the region, and those of them on which the
+      models differ.
 
-    Examples
-    --------
     >>> X = EncodedTable((Field("age"),), np.arange(20.0)[:, None])
     >>> find_disagreement(X, np.arange(20) >= 14).region
     'age ≥ 14'
@@ -49,17 +43,6 @@ class Disagreement(Result):
 def find_disagreement(X: EncodedTable, differ: NDArray[np.bool_]) -> Disagreement:
     """Describe the rows on which two models differ.
 
-    Parameters
-    ----------
-    X : EncodedTable
-    differ : bool array of shape (n_rows,)
-
-    Returns
-    -------
-    Disagreement
-
-    Examples
-    --------
     >>> X = EncodedTable((Field("colour", ("blue", "red")),), np.array([[0.0], [1.0]] * 10))
     >>> find_disagreement(X, X.rows[:, 0] == 1)
     Disagreement(n_rows=20, n_differ=10, region='colour = red', n_region=10, n_differ_region=10)

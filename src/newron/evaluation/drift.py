@@ -29,15 +29,9 @@ SCORE = "score"
 class DriftBin(Result):
     """A part of a column's values, and the fraction of rows there.
 
-    Attributes
-    ----------
-    name : str
-        Such as "40 to 55", a category, or "missing".
-    old, new : float
-        The fractions of both tables.
+    - ``name``: Such as "40 to 55", a category, or "missing".
+    - ``old``, ``new``: The fractions of both tables.
 
-    Examples
-    --------
     >>> measure_stability(["a", "b", "b"], ["a", "a", "b"]).bins[0]
     DriftBin(name='a', old=0.3333333333333333, new=0.6666666666666666)
     """

@@ -190,8 +190,6 @@ def compare_model_groups(
 def _name_groups(groups: ArrayLike) -> NDArray[Any]:
     """Return the groups as text.
 
-    Examples
-    --------
     >>> _name_groups([1.0, None, float("nan"), 2.5, "a"]).tolist()
     ['1', 'missing', 'missing', '2.5', 'a']
     """

@@ -32,17 +32,8 @@ _MAX_RESAMPLED = 20_000  # beyond so many rows, means are drawn from their norma
 def estimate_proportion(count: int, n: int) -> Estimate:
     """Estimate a proportion, with Wilson's interval.
 
-    Parameters
-    ----------
-    count, n : int
-        So many of so many. Of none the value is NaN, between 0 and 1.
+    - ``count``, ``n``: So many of so many. Of none the value is NaN, between 0 and 1.
 
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
     >>> found = estimate_proportion(254, 303)
     >>> f"{found.value:.3f}, {found.low:.3f} to {found.high:.3f}"
     '0.838, 0.793 to 0.875'
@@ -60,21 +51,12 @@ def estimate_proportion(count: int, n: int) -> Estimate:
 def estimate_difference(first: Estimate, second: Estimate, correlation: float = 0.0) -> Estimate:
     """Estimate the difference of two proportions, with Newcombe's interval.
 
-    Parameters
-    ----------
-    first, second : Estimate
-        From :func:`estimate_proportion`.
-    correlation : float
-        Of the two over the same rows; 0 where they are independent.
+    - ``first``, ``second``: From :func:`estimate_proportion`.
+    - ``correlation``: Of the two over the same rows; 0 where they are independent.
 
-    Returns
-    -------
-    Estimate
-        Of ``first - second`` (Newcombe 1998: method 10 of independent proportions, and with
-        a correlation that of paired ones).
+    Returned: of ``first - second`` (Newcombe 1998: method 10 of independent proportions, and with
+    a correlation that of paired ones).
 
-    Examples
-    --------
     >>> found = estimate_difference(estimate_proportion(56, 70), estimate_proportion(48, 80))
     >>> f"{found.value:.3f}, {found.low:.4f} to {found.high:.4f}"
     '0.200, 0.0524 to 0.3339'
@@ -100,20 +82,11 @@ def average_proportions(parts: Sequence[Estimate]) -> Estimate:
 def estimate_auc(auc: float, n_positive: int, n_negative: int) -> Estimate:
     """Estimate the area under a ROC curve, with Newcombe's interval (2006, method 5).
 
-    Parameters
-    ----------
-    auc : float
-        The area that was measured.
-    n_positive, n_negative : int
-        Rows of both classes, at least one of each.
+    - ``auc``: The area that was measured.
+    - ``n_positive``, ``n_negative``: Rows of both classes, at least one of each.
 
-    Returns
-    -------
-    Estimate
-        Like Wilson's, the interval is not empty where the area is 0 or 1.
+    Returned: like Wilson's, the interval is not empty where the area is 0 or 1.
 
-    Examples
-    --------
     >>> found = estimate_auc(0.9, 139, 164)
     >>> f"{found.low:.2f} to {found.high:.2f}"
     '0.86 to 0.93'
@@ -146,22 +119,11 @@ def estimate_mean(
 ) -> Estimate:
     """Estimate a mean, with the interval of Student's t.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        At least one; of one the interval is between the limits.
-    low, high : float
-        Limits that the interval is cut at.
-    test_ratio : float
-        Where the values are scores of folds whose training rows overlap: test rows for each
-        training row, e.g. 0.25 of five folds (variance of Nadeau and Bengio 2003).
+    - ``values`` of shape (n,): At least one; of one the interval is between the limits.
+    - ``low``, ``high``: Limits that the interval is cut at.
+    - ``test_ratio``: Where the values are scores of folds whose training rows overlap: test rows
+      for each training row, e.g. 0.25 of five folds (variance of Nadeau and Bengio 2003).
 
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
     >>> found = estimate_mean([1.0, 2.0, 3.0, 4.0], low=0.0)
     >>> f"{found.value:.2f}, {found.low:.2f} to {found.high:.2f}"
     '2.50, 0.45 to 4.55'

@@ -25,15 +25,9 @@ _MIN_ROWS = 20
 class SplitPlan(Result):
     """How to validate: in folds, on a test part, or, where both are 0, not at all.
 
-    Parameters
-    ----------
-    n_folds : int
-        Each row is predicted by a model of the other folds.
-    test_size : float
-        The fraction of the rows that a single test part has.
+    - ``n_folds``: Each row is predicted by a model of the other folds.
+    - ``test_size``: The fraction of the rows that a single test part has.
 
-    Examples
-    --------
     >>> bool(SplitPlan(n_folds=5)), bool(SplitPlan())
     (True, False)
     """
@@ -54,22 +48,12 @@ def choose_plan(
 ) -> SplitPlan:
     """Decide how to validate, where it is not requested.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Classes or values.
-    classification : bool
-    n_folds, test_size : int, float, optional
-        What is requested, at most one of them; 0 for no validation.
+    - ``y`` of shape (n,): Classes or values.
+    - ``n_folds``, ``test_size``: What is requested, at most one of them; 0 for no validation.
 
-    Returns
-    -------
-    SplitPlan
-        By default five folds up to 2,000 rows (as many as the rarest class has rows, if
-        fewer), a test part of 20 % beyond, and none where rows are too few.
+    Returned: by default five folds up to 2,000 rows (as many as the rarest class has rows, if
+    fewer), a test part of 20 % beyond, and none where rows are too few.
 
-    Examples
-    --------
     >>> choose_plan([0, 1] * 50, classification=True)
     SplitPlan(n_folds=5, test_size=0.0)
     >>> choose_plan(range(5000), classification=False)
@@ -103,22 +87,11 @@ def _count_rarest(y: ArrayLike) -> int:
 def make_folds(y: ArrayLike, n_folds: int, seed: int = 0, *, stratify: bool = True) -> list[Split]:
     """Split rows into folds.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-    n_folds : int
-        At least 2, at most as many as rows.
-    seed : int
-    stratify : bool
-        Whether each fold gets its part of every class, where each has rows enough.
+    - ``n_folds``: At least 2, at most as many as rows.
+    - ``stratify``: Whether each fold gets its part of every class, where each has rows enough.
 
-    Returns
-    -------
-    list of Split
-        One for each fold, which is validated on.
+    Returned: one for each fold, which is validated on.
 
-    Examples
-    --------
     >>> for train, test in make_folds([0, 0, 0, 1, 1, 1], 3):
     ...     print(train, test)
     [0 1 3 5] [2 4]
@@ -139,20 +112,8 @@ def make_splits(
 ) -> list[Split]:
     """Return the splits of a plan: a list of folds, of one test part, or none.
 
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-    plan : SplitPlan
-    seed : int
-    stratify : bool
-        Whether each part gets its rows of every class, where that is possible.
+    - ``stratify``: Whether each part gets its rows of every class, where that is possible.
 
-    Returns
-    -------
-    list of Split
-
-    Examples
-    --------
     >>> (train, test), = make_splits([0, 1] * 10, SplitPlan(test_size=0.2))
     >>> len(train), len(test)
     (16, 4)

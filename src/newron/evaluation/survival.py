@@ -171,17 +171,8 @@ def estimate_concordance(event: ArrayLike, time: ArrayLike, risk: ArrayLike) -> 
 def estimate_kaplan_meier(event: ArrayLike, time: ArrayLike) -> Callable[[ArrayLike], Floats]:
     """Estimate the survival of all rows together.
 
-    Parameters
-    ----------
-    event, time : array-like of shape (n_rows,)
+    Returned: the probability of no event until a time, as a function of times.
 
-    Returns
-    -------
-    callable
-        The probability of no event until a time, as a function of times.
-
-    Examples
-    --------
     >>> curve = estimate_kaplan_meier([1, 0, 1], [1.0, 2.0, 3.0])
     >>> curve([0.5, 1.0, 2.5, 3.0]).round(3).tolist()
     [1.0, 0.667, 0.667, 0.0]

@@ -172,8 +172,6 @@ def _check_probability(name: str, value: float) -> None:
 def _shorten(low: float, high: float) -> float:
     """Return the number of fewest digits above ``low`` and not above ``high``.
 
-    Examples
-    --------
     >>> _shorten(0.6, 0.7341), _shorten(0.73, 0.7341)
     (0.7, 0.734)
     """

@@ -220,7 +220,7 @@ def cross_predict(
     X : data frame, 2-d array or list of rows
     y : array-like of shape (n,)
     splits : sequence of Split
-        From :func:`make_splits`.
+        Pairs of the rows to train on and those to predict, as scikit-learn's splitters make them.
     on_split : callable, optional
         Called with the number of splits that are done, and of all.
 
@@ -231,12 +231,12 @@ def cross_predict(
     Examples
     --------
     >>> from sklearn.dummy import DummyRegressor
-    >>> from newron.evaluation import make_folds
+    >>> from sklearn.model_selection import KFold
     >>> y = [1.0, 2.0, 3.0, 4.0]
-    >>> folds = make_folds(y, 2, stratify=False)
+    >>> folds = list(KFold(2).split(y))
     >>> found = cross_predict({"mean": DummyRegressor()}, [[0.0]] * 4, y, folds)
     >>> found.index, found.truth, found.predicted["mean"]
-    (array([2, 3, 0, 1]), array([3., 4., 1., 2.]), array([1.5, 1.5, 3.5, 3.5]))
+    (array([0, 1, 2, 3]), array([1., 2., 3., 4.]), array([3.5, 3.5, 1.5, 1.5]))
     """
     from sklearn.base import clone, is_classifier
 

@@ -27,22 +27,13 @@ __all__ = ["Conditions", "FunctionCondition", "name_functions"]
 class FunctionCondition:
     """When a crisp function is 1: a condition on a column, a count or another signal.
 
-    Attributes
-    ----------
-    text : str
-        In the words of rules.
-    limit : float or None
-        Where it changes, for numbers and counts.
-    counted : int or None
-        Of how many conditions it asks how many hold; None where it asks something else.
-    at_most : bool
-        Whether no more than the limit may hold.
-    negated : bool
-        Whether the one condition that is counted must not hold.
-    by_value : bool
-        Whether it names single values, so that there is no distance to a threshold.
-    condition : Condition or None
-        The condition on the column; None where it reads a neuron.
+    - ``text``: In the words of rules.
+    - ``limit``: Where it changes, for numbers and counts.
+    - ``counted``: Of how many conditions it asks how many hold; None where it asks something else.
+    - ``at_most``: Whether no more than the limit may hold.
+    - ``negated``: Whether the one condition that is counted must not hold.
+    - ``by_value``: Whether it names single values, so that there is no distance to a threshold.
+    - ``condition``: The condition on the column; None where it reads a neuron.
     """
 
     text: str
@@ -122,8 +113,6 @@ class Conditions:
 def name_functions(model: Model) -> list[list[str]]:
     """Name every function, layer by layer: its condition, or what it reads.
 
-    Examples
-    --------
     >>> from newron.model import Classes, Column, Layer, Model, Schema
     >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[38.0]])
     >>> model = Model(Schema((Column("t", 35.0, 42.0),)), [layer], Classes(("well", "ill")))

@@ -22,35 +22,7 @@ def measure_contributions(model: Model, X: ArrayLike, *, output: Label | None = 
 
     They are the numbers of the model itself. The sum of a row is its score
     (``model.scores``), but for the rounding of floating-point sums: with two classes the
-    log-odds of the second one, for regression the prediction.
-
-    Parameters
-    ----------
-    model : Model
-        Of any kind. Functions that read several columns through hidden neurons are named
-        after all of them: "age × sex".
-    X : table of shape (n_rows, n_columns)
-    output : label, optional
-        Of several classes or targets, the one to return.
-
-    Returns
-    -------
-    table of shape (n_rows, n_terms + 1), or dict of them
-        A frame of the kind that X is, with the index of X; an array where X is one, in the
-        order of :func:`name_contributions`. The last column is the intercept. For several
-        classes or targets, a dict by label unless ``output`` names one.
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> layer = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1],
-    ...               w=[[1.0], [1.0]], b=[[38.0], [3.0]], alpha=[2.0, 0.5], centre=[1.0])
-    >>> columns = Column("temperature", 35.0, 42.0), Column("days", 0.0, 9.0)
-    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
-    >>> name_contributions(model)
-    ('temperature', 'days', 'intercept')
-    >>> measure_contributions(model, [[39.0, 1.0], [37.0, 5.0]]).tolist()
-    [[2.0, 0.0, -1.0], [0.0, 0.5, -1.0]]
+    log-odds of the second one, for regression the prediction. See :meth:`Model.contributions`.
     """
     terms = split_terms(model)
     labels = _list_outputs(model)

@@ -211,52 +211,12 @@ def find_changes(
     limit: int = 5,
     max_evaluations: int = 500_000,
 ) -> Changes:
-    """Find the smallest change of a few inputs that changes the class of a row.
+    """Find the smallest changes of a few inputs that change the class of a row.
 
     Fewest inputs first, then the smallest total; see :class:`Change` for its measure.
     Numbers stay within the observed range and become short decimals; nothing is changed
     into a missing value. What is found says what the network computes. It is no advice.
-
-    Parameters
-    ----------
-    model : Model
-    row : dict, Series, sequence, or table of one row
-    target : label, or (low, high)
-        The class to reach; by default any other. For regression the ends of the range to
-        reach, None where it is open.
-    max_changes : int, default=3
-        How many inputs may change together.
-    fixed : name or names of columns
-        Inputs that stay as they are.
-    limit : int, default=5
-        How many changes to give, each of other inputs or towards another class.
-    max_evaluations : int, default=500_000
-        After so many rows the search ends, and is not exhaustive.
-
-    Returns
-    -------
-    Changes
-        A sequence of :class:`Change`.
-
-    Raises
-    ------
-    InputError
-        If the row, the target or a name cannot be used, or the row is there already.
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> card = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1],
-    ...              w=[[1.0], [0.0]], b=[[54.5], [0.0]], alpha=[1.0, 2.0], centre=[3.0],
-    ...              levels=[[], [0.0, 1.0]])
-    >>> columns = Column("age", 29.0, 77.0, unit="y"), Column("sex", 0, 1, categories=("f", "m"))
-    >>> model = Model(Schema(columns), [card], Classes(("well", "ill")))
-    >>> print(find_changes(model, {"age": 50, "sex": "m"}))
-    One change would make it ill, for example age: 50 → 55 y.
-    No smaller change exists.
-    >>> print(find_changes(model, {"age": 50, "sex": "f"}, fixed="sex"))
-    No change of up to 3 inputs within the observed ranges would make it ill.
-    Held fixed: sex.
+    The parameters are those of :meth:`Model.explain`.
     """
     values = read_row(model, row)
     return search_changes(model, values, target, max_changes, fixed, limit, max_evaluations)

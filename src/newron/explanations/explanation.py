@@ -136,44 +136,7 @@ def explain(
     limit: int = 5,
     max_evaluations: int = 500_000,
 ) -> Explanation:
-    """Follow one row through a network.
-
-    Parameters
-    ----------
-    model : Model
-        Of any kind.
-    row : dict, Series, sequence, or table of one row
-    target : label, or (low, high)
-        Where the changes shall lead: a class, by default any other; for regression a range,
-        None at an open end, by default no changes are looked for.
-    max_changes : int, default=3
-        How many inputs may change together; 0 for none.
-    fixed : name or names of columns
-        Inputs that stay as they are in the changes.
-    limit, max_evaluations : int
-        As in :func:`~newron.explanations.counterfactual.find_changes`.
-
-    Returns
-    -------
-    Explanation
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> card = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1],
-    ...              w=[[1.0], [0.0]], b=[[55.0], [0.0]], alpha=[1.0, 2.0], centre=[3.0],
-    ...              levels=[[], [0.0, 1.0]])
-    >>> columns = Column("age", 29.0, 77.0, unit="y"), Column("sex", 0, 1, categories=("f", "m"))
-    >>> model = Model(Schema(columns), [card], Classes(("well", "ill")))
-    >>> print(explain(model, {"age": 50, "sex": "m"}))
-    score for ill
-        ● +2  sex = m     is m
-        ○ +1  age ≥ 55 y  is 50 y, 5 y below 55
-        sum 2, 1 short of 3 → well (probability 73 %)
-    <BLANKLINE>
-    One change would make it ill, for example age: 50 → 55 y.
-    No smaller change exists.
-    """
+    """Follow one row through a network; see :meth:`Model.explain`."""
     values = read_row(model, row)
     is_regression = not isinstance(model.output, Classes)
     changes = None

@@ -46,16 +46,11 @@ _INDENT = "    "
 class Influence:
     """How much an input or a function matters.
 
-    Parameters
-    ----------
-    name : str
-        The column; of a function its condition, or what it reads.
-    value : float
-        The measure that :class:`Importance` names.
-    std : float, optional
-        The standard deviation over the repeats; None where nothing is repeated.
-    layer, neuron, function : int, optional
-        Of a function, its neuron's numbers from 1 on, and its index in its layer.
+    - ``name``: The column; of a function its condition, or what it reads.
+    - ``value``: The measure that :class:`Importance` names.
+    - ``std``: The standard deviation over the repeats; None where nothing is repeated.
+    - ``layer``, ``neuron``, ``function``: Of a function, its neuron's numbers from 1 on, and its
+      index in its layer.
     """
 
     name: str
@@ -222,44 +217,7 @@ def measure_importance(
     n_repeats: int = 5,
     random_state: int | np.random.Generator | None = 0,
 ) -> Importance:
-    """Measure how much each input matters to a network, on given rows.
-
-    Parameters
-    ----------
-    model : Model
-        Of any kind.
-    X : table
-        Rows as for ``model.predict``.
-    y : array of shape (rows,) or (rows, targets), optional
-        What is right. Without it, permutation takes what the network predicts: then it says
-        how many decisions change.
-    kind : {"permutation", "drop"}
-        Permutation: the accuracy (for regression R²) that is lost when an input is shuffled
-        among the rows. Drop: the fraction of rows whose class changes (for regression the mean
-        difference) when all functions that read an input are held constant; and the same
-        for every function by itself. A crisp function is held at its more frequent value,
-        any other at its mean over the rows.
-    n_repeats : int, default=5
-        How often to shuffle; the same shuffles for all inputs.
-    random_state : int, Generator or None, default=0
-
-    Returns
-    -------
-    Importance
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> layer = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 1],
-    ...               w=[[1.0], [1.0]], b=[[38.0], [3.0]], alpha=[2.0, 0.5], centre=[1.0])
-    >>> columns = Column("temperature", 35.0, 42.0), Column("days", 0.0, 9.0)
-    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
-    >>> rows = [[37.0, 1.0], [37.5, 5.0], [39.0, 1.0], [36.5, 0.0]]
-    >>> print(measure_importance(model, rows, kind="drop"))
-    Share of 4 rows whose class changes when an input is held constant
-        temperature  25.0 %  ━━━━━━━━━━━━━━━━━━━━━━━━
-        days          0.0 %
-    """
+    """Measure how much each input matters on given rows; see :meth:`Model.importance`."""
     refuse_survival(model, "importance")
     if kind not in _KINDS:
         raise InputError(f"kind: expected 'permutation' or 'drop', got {kind!r}")

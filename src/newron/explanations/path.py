@@ -33,40 +33,24 @@ _MAX_DIGITS = 8  # of a value in a sentence
 class Part:
     """What one function makes of the row.
 
-    Parameters
-    ----------
-    layer, neuron : int
-        Numbers from 1 on of the neuron that the function belongs to.
-    function : int
-        The function's index in its layer, from 0 on.
-    source : str
-        What it reads: a column, or "neuron 1.2".
-    value : label, number or None
-        What it reads there; of a neuron that counts, how many hold; None is a missing value.
-    h : float
-        The value of the function.
-    weight : float, optional
-        What the neuron multiplies it by.
-    contribution : float
-        What that adds to the neuron, for ``sum`` and ``mean``; otherwise weight times h.
-    holds : bool, optional
-        For conditions, whether they hold.
-    condition : str, optional
-        For conditions, what must hold.
-    limit : float, optional
-        For conditions on numbers and counts, where they change.
-    margin : float, optional
-        The value less the limit.
-    origin : tuple of int, optional
-        The numbers of the neuron that it reads; None if it reads a column.
-    unit : str, optional
-        The unit of the column.
-    counted : int, optional
-        Of how many conditions it asks how many hold.
-    at_most : bool
-        Whether no more than the limit may hold.
-    by_value : bool
-        Whether the condition names single values, so that the margin means nothing.
+    - ``layer``, ``neuron``: Numbers from 1 on of the neuron that the function belongs to.
+    - ``function``: The function's index in its layer, from 0 on.
+    - ``source``: What it reads: a column, or "neuron 1.2".
+    - ``value``: What it reads there; of a neuron that counts, how many hold; None is a missing
+      value.
+    - ``h``: The value of the function.
+    - ``weight``: What the neuron multiplies it by.
+    - ``contribution``: What that adds to the neuron, for ``sum`` and ``mean``; otherwise weight
+      times h.
+    - ``holds``: For conditions, whether they hold.
+    - ``condition``: For conditions, what must hold.
+    - ``limit``: For conditions on numbers and counts, where they change.
+    - ``margin``: The value less the limit.
+    - ``origin``: The numbers of the neuron that it reads; None if it reads a column.
+    - ``unit``: The unit of the column.
+    - ``counted``: Of how many conditions it asks how many hold.
+    - ``at_most``: Whether no more than the limit may hold.
+    - ``by_value``: Whether the condition names single values, so that the margin means nothing.
     """
 
     layer: int
@@ -116,12 +100,7 @@ class Part:
         return f"{size} {'below' if self.at_most else 'short of'} {limit}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part as plain data.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the part as plain data."""
         return {**asdict(self), "reading": self.reading}
 
 
@@ -129,21 +108,12 @@ class Part:
 class Stage:
     """What one neuron makes of the row.
 
-    Parameters
-    ----------
-    layer, neuron : int
-        Its numbers from 1 on.
-    name : str
-    aggregation, activation : str
-        Their names.
-    parts : tuple of Part
-        Its functions.
-    total : float
-        Their aggregate.
-    centre : float
-        What is taken from the total.
-    value : float
-        What the neuron gives on: a score in the last layer.
+    - ``layer``, ``neuron``: Its numbers from 1 on.
+    - ``aggregation``, ``activation``: Their names.
+    - ``parts``: Its functions.
+    - ``total``: Their aggregate.
+    - ``centre``: What is taken from the total.
+    - ``value``: What the neuron gives on: a score in the last layer.
     """
 
     layer: int
@@ -163,12 +133,7 @@ class Stage:
         return None if None in marks else sum(map(bool, marks))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the stage as plain data.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the stage as plain data."""
         parts = [part.to_dict() for part in self.parts]
         return {**asdict(self), "parts": parts, "holding": self.n_holding}
 
@@ -177,14 +142,8 @@ class Stage:
 class Contribution:
     """What one column, or two together, add to the scores of the row.
 
-    Parameters
-    ----------
-    columns : tuple of str
-    values : tuple of label or None
-        What the row has there; None is a missing value.
-    added : tuple of float
-        What is added to each score, as curves and :func:`measure_contributions` have it.
-    units : tuple of str or None
+    - ``values``: What the row has there; None is a missing value.
+    - ``added``: What is added to each score, as curves and :func:`measure_contributions` have it.
     """
 
     columns: tuple[str, ...]

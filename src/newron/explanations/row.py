@@ -23,8 +23,6 @@ __all__ = ["get_value", "open_layers", "read_row"]
 def read_row(model: Model, row: Any) -> Floats:
     """Read one row, in whatever form, as an array of shape (1, columns).
 
-    Examples
-    --------
     >>> from newron.model import Classes, Column, Layer, Model, Schema
     >>> layer = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[38.0]])
     >>> model = Model(Schema((Column("t", 35.0, 42.0),)), [layer], Classes(("well", "ill")))

@@ -1,5 +1,5 @@
 """Models that run anywhere: exports to other languages, equal to the model."""
 
-from newron.exports.export import TARGETS, Export, export
+from newron.exports.export import Export
 
-__all__ = ["TARGETS", "Export", "export"]
+__all__ = ["Export"]

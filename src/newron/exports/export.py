@@ -87,47 +87,7 @@ def export(
     keep: Sequence[str] = (),
     exact: bool = True,
 ) -> Export:
-    """Return a model in another language, which predicts the same.
-
-    Parameters
-    ----------
-    model : Model
-    to : {"javascript", "python", "c", "sql", "onnx"}
-    name : str, optional
-        The name of the model; "model" by default.
-    rules : bool or RuleSet
-        Whether the rules of a crisp network come along, so that the export has which of
-        them decides; rules that are at hand need not be found again. SQL is then made of the
-        rules alone.
-    dialect : str, optional
-        For SQL the database: "duckdb" by default, "postgres", "sqlite", "spark", "bigquery",
-        "snowflake" or "tsql".
-    table : str or sequence of str, optional
-        For SQL the table that is read, "data" by default. Dots separate the names of a catalog,
-        a schema and a table; a sequence of names is taken as it is.
-    keep : sequence of str
-        For SQL the columns of the table that the result has, too: such as its key.
-    exact : bool
-        For SQL whether smooth functions are computed by the model's own operations, so that
-        scores have the same bits, or by the database's EXP, which is shorter to read and may
-        decide a tie of scores otherwise.
-
-    Returns
-    -------
-    Export
-        ``export.text``, or ``export.save(path)``.
-
-    Examples
-    --------
-    >>> from newron import Model
-    >>> from newron.model import Classes, Column, Layer, Schema
-    >>> step = Layer("heaviside", "sum", "identity", 1, [0], [0], [[1.0]], [[38.0]], centre=[0.5])
-    >>> model = Model(Schema((Column("fever", 35.0, 42.0),)), [step], Classes(("well", "ill")))
-    >>> code = {}
-    >>> exec(export(model, "python").text, code)
-    >>> code["predict"]({"fever": 39.2})
-    'ill'
-    """
+    """Return a model in another language, which predicts the same; see :meth:`Model.export`."""
     if to not in TARGETS:
         raise InputError(f"expected a target among {', '.join(TARGETS)}, got {to!r}")
     if to != "sql" and (dialect is not None or table is not None or keep or not exact):

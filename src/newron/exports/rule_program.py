@@ -80,10 +80,8 @@ class RuleProgram:
 def make_rule_program(model: Model, ruleset: RuleSet) -> RuleProgram:
     """Read the rules of a model as they are printed.
 
-    Raises
-    ------
-    InputError, ModelError
-        If they are not about the columns of the model, or differ from it for some input.
+    Raises InputError, ModelError: If they are not about the columns of the model, or differ from
+    it for some input.
     """
     text = ruleset.to_text(notes=False)
     proof = prove(text, model)  # wherever the rules came from

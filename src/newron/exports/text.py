@@ -30,8 +30,6 @@ _PLAIN = re.compile(r"[\w .,()%°/+-]*")
 def simplify(text: str) -> str:
     """Return the letters, digits and underscores of a text; empty if it has none to start with.
 
-    Examples
-    --------
     >>> simplify("chest pain"), simplify("bp(sys)"), simplify("<=50K"), simplify("größe")
     ('chest_pain', 'bp_sys', '', 'gr_e')
     """
@@ -42,8 +40,6 @@ def simplify(text: str) -> str:
 class Names:
     """Hands out names, each once, however letters are cased.
 
-    Examples
-    --------
     >>> names = Names(["select"])
     >>> names.take("age"), names.take("Age"), names.take("select")
     ('age', 'Age_2', 'select_2')
@@ -85,8 +81,6 @@ def label_text(label: Label) -> str:
 def quote_json(text: str) -> str:
     r"""Write a text as a JSON string that is harmless inside a page and inside a comment.
 
-    Examples
-    --------
     >>> print(quote_json("größe\n*/</script>"))
     "größe\n*\u002f\u003c\u002fscript>"
     """
@@ -97,8 +91,6 @@ def quote_json(text: str) -> str:
 def quote_note(text: str) -> str:
     r"""Write any text so that it stays one line of a comment, in every language.
 
-    Examples
-    --------
     >>> print(quote_note("chest pain"), quote_note("a*/;</script>"))
     chest pain "a*\u002f;\u003c\u002fscript>"
     """
@@ -111,8 +103,6 @@ def quote_note(text: str) -> str:
 def quote_line(text: str) -> str:
     r"""Write a line of prose so that it stays one line of a comment, in every language.
 
-    Examples
-    --------
     >>> print(quote_line("If größe ≥ 3, then */ \\"))
     If größe ≥ 3, then *\u002f \u005c
     """
@@ -123,8 +113,6 @@ def quote_line(text: str) -> str:
 def quote_c(text: str) -> str:
     r"""Write a text as a string of C: its bytes in UTF-8, with no trigraphs.
 
-    Examples
-    --------
     >>> print(quote_c('größe??/"\n'))
     "gr\303\266\303\237e\?\?/\"\012"
     """

@@ -23,8 +23,6 @@ _NAMES = {"min": "minimum", "max": "maximum"}
 def write_formula(node: Expression | Condition) -> str:
     """Return a formula as text.
 
-    Examples
-    --------
     >>> from newron.expressions.tree import call
     >>> write_formula(call("*", call("+", Parameter("z"), Number(1.0)), Number(0.5)))
     '(z + 1) * 0.5'

@@ -9,11 +9,7 @@ from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Labels, Targets
-from newron.model.processing import (
-    Processing,
-    get_processing,
-    processing_names,
-)
+from newron.model.processing import processing_names
 from newron.model.schema import Column, RankScale, Schema
 from newron.model.survival import Survival, TimeCurve
 
@@ -25,13 +21,11 @@ __all__ = [
     "Layer",
     "Measurement",
     "Model",
-    "Processing",
     "RankScale",
     "Schema",
     "Survival",
     "Targets",
     "TimeCurve",
-    "get_processing",
     "load",
     "processing_names",
 ]

@@ -19,19 +19,10 @@ def find_bands(limits: Sequence[float], unit: float = 1.0) -> tuple[float, ...]:
     odds of a higher class to a lower one only rise, so that each class has one band of scores, or
     none: then its band begins and ends where the next one begins.
 
-    Parameters
-    ----------
-    limits : sequence of float
-        Rising.
-    unit : float, default 1.0
+    - ``limits``: Rising.
 
-    Returns
-    -------
-    tuple of float
-        As many as limits; none is lower than the one before.
+    Returned: as many as limits; none is lower than the one before.
 
-    Examples
-    --------
     >>> [round(x, 3) for x in find_bands((0.0, 3.0))]
     [0.105, 2.895]
     >>> [round(x, 3) for x in find_bands((0.0, 0.5))]

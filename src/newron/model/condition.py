@@ -33,16 +33,11 @@ Bounds = tuple[float, float]
 class Edge:
     """One Heaviside function of a layer: it is 1 where w (source − b) ≥ 0.
 
-    Parameters
-    ----------
-    source : hashable
-        The number of the signal that it reads, or what stands for a neuron without one yet.
-    w, b : float
-        Direction and threshold; 0 for a function that is 1 for every number.
-    missing : float
-        Its value for a missing value.
-    levels : tuple of float
-        Its value for each category; empty for numbers.
+    - ``source``: The number of the signal that it reads, or what stands for a neuron without one
+      yet.
+    - ``w``, ``b``: Direction and threshold; 0 for a function that is 1 for every number.
+    - ``missing``: Its value for a missing value.
+    - ``levels``: Its value for each category; empty for numbers.
     """
 
     source: Hashable
@@ -56,18 +51,11 @@ class Edge:
 class Condition:
     """The values of a column that fulfil a condition.
 
-    Parameters
-    ----------
-    intervals : tuple of (low, high)
-        Closed intervals of numbers in ascending order, with gaps between them; infinite at
-        open ends. Empty for a column of categories.
-    members : tuple of bool
-        For a column of categories, whether each of them fulfils the condition.
-    missing : bool
-        Whether a missing value does; an unknown category counts as one.
+    - ``intervals``: Closed intervals of numbers in ascending order, with gaps between them;
+      infinite at open ends. Empty for a column of categories.
+    - ``members``: For a column of categories, whether each of them fulfils the condition.
+    - ``missing``: Whether a missing value does; an unknown category counts as one.
 
-    Examples
-    --------
     >>> age = Column("age", 18.0, 90.0, unit="y", gaps=True)
     >>> window = Condition(((54.5, 70.0),))
     >>> window.format(age), window.complement().format(age)
@@ -86,19 +74,9 @@ class Condition:
     def from_edge(cls, layer: Layer, edge: int) -> Condition:
         """Return where a function of a layer is at least one half.
 
-        Parameters
-        ----------
-        layer : Layer
-            Of heaviside, sigmoid or tanh_prod functions.
-        edge : int
-            The index of the function.
+        - ``layer``: Of heaviside, sigmoid or tanh_prod functions.
+        - ``edge``: The index of the function.
 
-        Returns
-        -------
-        Condition
-
-        Examples
-        --------
         >>> layer = Layer("tanh_prod", "sum", "identity", 1, [0], [0], [[1.0, -1.0]], [[1.0, 3.0]])
         >>> Condition.from_edge(layer, 0).intervals
         ((1.0, 3.0),)
@@ -114,14 +92,7 @@ class Condition:
         Of one interval all steps hold inside and only there. Of several, one more holds inside
         than outside: ``n_bounded`` of them hold everywhere.
 
-        Parameters
-        ----------
-        source : hashable
-            What the functions read.
-
-        Returns
-        -------
-        list of Edge
+        - ``source``: What the functions read.
         """
         missing = float(self.missing)
         if self.members:
@@ -212,8 +183,6 @@ class Condition:
     def trim(self, low: float, high: float) -> Condition:
         """Return it without intervals and ends beyond a range; as it is if none would be left.
 
-        Examples
-        --------
         >>> Condition(((-1.3, 0.8),)).trim(0.1, 2.5).intervals
         ((-inf, 0.8),)
         """
@@ -226,14 +195,7 @@ class Condition:
     def holds(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Return which values fulfil it.
 
-        Parameters
-        ----------
-        values : array of float
-            Numbers, or the numbers of categories; NaN is a missing value.
-
-        Returns
-        -------
-        array of bool
+        - ``values``: Numbers, or the numbers of categories; NaN is a missing value.
         """
         x = np.asarray(values, np.float64)
         if self.members:
@@ -250,19 +212,9 @@ class Condition:
     def format(self, column: Column, *, named: bool = True) -> str:
         """Return it in the words of rules, which can be read again.
 
-        Parameters
-        ----------
-        column : Column
-            The column that it is about: for its name, labels, values and unit.
-        named : bool, default=True
-            Whether to name the column; without, "≥ 3" and "3 ≤ … ≤ 5".
+        - ``column``: The column that it is about: for its name, labels, values and unit.
+        - ``named``: Whether to name the column; without, "≥ 3" and "3 ≤ … ≤ 5".
 
-        Returns
-        -------
-        str
-
-        Examples
-        --------
         >>> rooms = Column("rooms", 1.0, 4.0, values=(1.0, 2.0, 3.0, 4.0), gaps=True)
         >>> several = Condition(((3.0, inf),), missing=True)
         >>> several.format(rooms), several.format(rooms, named=False)
@@ -411,8 +363,6 @@ def list_values(column: Column) -> tuple[float, ...] | None:
 def find_runs(flags: Iterable[object]) -> list[tuple[int, int]]:
     """Return the first and last index of each run of true flags.
 
-    Examples
-    --------
     >>> find_runs([True, True, False, True])
     [(0, 1), (3, 3)]
     """
@@ -459,18 +409,9 @@ def make_layer(
 ) -> Layer:
     """Return a layer of Heaviside functions that are added up.
 
-    Parameters
-    ----------
-    neurons : sequence of sequences of Edge
-        The functions of each neuron; their sources are numbers.
-    alpha : array of float, optional
-        The weights of all functions, neuron by neuron.
-    bias : array of float, optional
-        What is taken from each neuron's sum.
-
-    Returns
-    -------
-    Layer
+    - ``neurons``: The functions of each neuron; their sources are numbers.
+    - ``alpha``: The weights of all functions, neuron by neuron.
+    - ``bias``: What is taken from each neuron's sum.
     """
     edges = [edge for neuron in neurons for edge in neuron]
     return Layer(

@@ -221,20 +221,10 @@ def calibrate_targets(
 ) -> Conformal:
     """Make the table of intervals from predictions of rows that a model was not trained on.
 
-    Parameters
-    ----------
-    output : Targets
-    truth : array of shape (n_rows, n_targets)
-    predicted : array of shape (n_rows, n_scores)
-        As ``output.transform`` returns them.
-    weight : array of shape (n_rows,), optional
-        A weight of two is the same as the row twice.
-    protocol : str
+    - ``predicted`` of shape (n_rows, n_scores): As ``output.transform`` returns them.
+    - ``weight`` of shape (n_rows,): A weight of two is the same as the row twice.
 
-    Returns
-    -------
-    Conformal
-        With as large coverages as the rows allow: of 90 % there must be 19 rows.
+    Returned: with as large coverages as the rows allow: of 90 % there must be 19 rows.
     """
     weights = np.ones(len(truth)) if weight is None else weight
     power = _find_power(output)
@@ -262,23 +252,13 @@ def calibrate_classes(
 ) -> Conformal:
     """Make the table of sets from probabilities of rows that a model was not trained on.
 
-    Parameters
-    ----------
-    truth : int array of shape (n_rows,)
-        The numbers of the classes.
-    probabilities : array of shape (n_rows, n_classes)
-    weight : array of shape (n_rows,), optional
-        A weight of two is the same as the row twice.
-    own : classes and probabilities of rows, optional
-        Where other networks predicted: what the model itself predicts for its training rows. Its
-        sets are to cover these as well; rules have few probabilities, and another network's
-        limit may lie just above one of them.
-    protocol : str
+    - ``truth`` of shape (n_rows,): The numbers of the classes.
+    - ``weight`` of shape (n_rows,): A weight of two is the same as the row twice.
+    - ``own``: Where other networks predicted: what the model itself predicts for its training rows.
+      Its sets are to cover these as well; rules have few probabilities, and another network's limit
+      may lie just above one of them.
 
-    Returns
-    -------
-    Conformal
-        With as large coverages as the rows allow: of 90 % there must be 9 rows.
+    Returned: with as large coverages as the rows allow: of 90 % there must be 9 rows.
     """
     weights = np.ones(len(truth)) if weight is None else weight
     least = _find_least(truth, probabilities, weights)

@@ -14,8 +14,6 @@ def shortest_between(low: float, high: float) -> float | None:
 
     None if no number lies strictly between them.
 
-    Examples
-    --------
     >>> shortest_between(54.0, 55.0), shortest_between(123.4, 130.2)
     (54.5, 127.0)
     """

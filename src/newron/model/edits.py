@@ -68,16 +68,9 @@ def drop_unread(layers: Layers, n_inputs: int) -> Layers:
 def take_label(model: Model, name: str) -> Model:
     """Return the part of a network that decides one of several labels, as two classes.
 
-    Parameters
-    ----------
-    model : Model
-        Of :class:`Labels`.
-    name : str
+    - ``model``: Of :class:`Labels`.
 
-    Returns
-    -------
-    Model
-        Of the classes "not" the label and the label, with the same scores.
+    Returned: of the classes "not" the label and the label, with the same scores.
     """
     if not isinstance(model.output, Labels):
         raise ModelError("label: expected a model of several labels, got another")

@@ -198,8 +198,6 @@ class Measurement(Result):
 def describe_score(measure: str, estimate: Estimate) -> str:
     """Return a score with its interval in words.
 
-    Examples
-    --------
     >>> describe_score("accuracy", Estimate(0.833, 0.784, 0.873))
     '83.3 %, 95 % interval 78.4 to 87.3'
     """

@@ -27,15 +27,9 @@ def read_model(model: Any) -> Model:
 class Predictions:
     """What a model predicts, as a function of a data frame.
 
-    Attributes
-    ----------
-    model : Model
-    names : tuple of str
-        Of several columns; empty where there is one without a name.
-    kind : type
-        str, int, float or bool.
-    shares : bool
-        Whether they are the probabilities of the classes.
+    - ``names``: Of several columns; empty where there is one without a name.
+    - ``kind``: str, int, float or bool.
+    - ``shares``: Whether they are the probabilities of the classes.
     """
 
     model: Model

@@ -29,22 +29,10 @@ def processing_names() -> tuple[str, ...]:
 def get_processing(name: str | Processing) -> Processing:
     """Return the processing function of a name; one of your own is returned as it is.
 
-    Parameters
-    ----------
-    name : str or Processing
-        One of :func:`processing_names`, or what :func:`newron.neurons.processing` made.
+    - ``name``: One of :func:`processing_names`, or what :func:`newron.neurons.processing` made.
 
-    Returns
-    -------
-    Processing
+    Raises ModelError: If there is none of this name.
 
-    Raises
-    ------
-    ModelError
-        If there is none of this name.
-
-    Examples
-    --------
     >>> get_processing("heaviside").crisp
     True
     """

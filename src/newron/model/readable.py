@@ -73,7 +73,8 @@ class Readable:
         form : {"shortest", "rules", "points"}
             If/then rules, points that are added up, or whichever is shorter.
         seconds : float
-            How long to look for shorter rules.
+            How long to look for shorter rules: so much work at a fixed rate, so that the
+            result does not depend on the clock.
 
         Returns
         -------
@@ -207,7 +208,7 @@ class Readable:
         return read_fuzzy_rules(self._get_model())
 
     def crisp(self, X: ArrayLike | None = None) -> Model:
-        """Return the nearest network whose functions are all 0 or 1.
+        """Return the nearest network whose functions are all 0 or 1: each is cut at one half.
 
         It is another network: :func:`newron.rules.measure_fidelity` measures how often the
         two agree.
@@ -215,12 +216,15 @@ class Readable:
         Parameters
         ----------
         X : table, optional
-            Rows on which its last weights are set anew, so that it predicts more nearly
-            the same of them.
+            Rows on which the weights of the last layer are set anew: a function that is 0.7 on
+            average where it holds and 0.4 where it does not adds 0.3 of its weight. That is
+            nearer to the network where functions do not reach 0 and 1; for regression it is
+            needed.
 
         Returns
         -------
         Model
+            Of Heaviside functions on the columns' own scale; the network itself if it is crisp.
         """
         from newron.rules.crisp import make_crisp
 
@@ -250,8 +254,10 @@ class Readable:
             How many inputs may change together; 0 for none.
         fixed : name or names of columns
             Inputs that stay as they are in the changes.
-        limit, max_evaluations : int
-            As in :func:`newron.explanations.find_changes`.
+        limit : int, default=5
+            How many changes to return, each of other inputs or towards another class.
+        max_evaluations : int, default=500_000
+            After so many rows the search ends, and is not exhaustive.
 
         Returns
         -------
@@ -281,9 +287,11 @@ class Readable:
         Returns
         -------
         table of shape (n_rows, n_terms + 1), or dict of them
-            A frame of the kind that X is, or an array; the last column is the intercept, and a
-            row adds up to its score. For several classes or targets a dict by label, unless
-            ``output`` names one. See :func:`newron.explanations.measure_contributions`.
+            A frame of the kind that X is, or an array in the order of
+            :func:`newron.explanations.name_contributions`; the last column is the intercept, and
+            a row adds up to its score. For several classes or targets a dict by label, unless
+            ``output`` names one. Functions that read several columns through hidden neurons are
+            named after all of them: "age × sex".
         """
         from newron.explanations.contributions import measure_contributions
 
@@ -304,12 +312,15 @@ class Readable:
         ----------
         X : table
         y : array of shape (rows,) or (rows, targets), optional
-            The true targets; without them the network's own predictions.
+            The true targets; without them the network's own predictions: then permutation
+            says how many decisions change.
         kind : {"permutation", "drop"}
-            The accuracy (or R²) that is lost when an input is shuffled among the rows, or
-            the fraction of rows whose class changes when its functions are held constant.
+            The accuracy (or R²) that is lost when an input is shuffled among the rows; or the
+            fraction of rows whose class changes (for regression the mean difference) when all
+            functions that read an input are held constant, and the same for every function: a
+            crisp one at its more frequent value, any other at its mean over the rows.
         n_repeats : int, default=5
-            How often to shuffle.
+            How often to shuffle; the same shuffles for all inputs.
         random_state : int, Generator or None, default=0
 
         Returns
@@ -393,10 +404,20 @@ class Readable:
         name : str, optional
             The name of the model; "model" by default.
         rules : bool or RuleSet
-            Whether the rules of a crisp network come along.
-        dialect, table, keep, exact
-            For SQL: the database, its table, columns of the table that the result has too, and
-            whether scores have the same bits; see :func:`newron.exports.export`.
+            Whether the rules of a crisp network come along, so that the export has which of
+            them decides; rules at hand need not be found again. SQL is then made of the rules.
+        dialect : str, optional
+            For SQL the database: "duckdb" by default, "postgres", "sqlite", "spark", "bigquery",
+            "snowflake" or "tsql".
+        table : str or sequence of str, optional
+            For SQL the table that is read, "data" by default. Dots separate the names of a
+            catalog, a schema and a table; a sequence of names is taken as it is.
+        keep : sequence of str
+            For SQL the columns of the table that the result has, too: such as its key.
+        exact : bool
+            For SQL whether smooth functions are computed by the model's own operations, so that
+            scores have the same bits, or by the database's EXP, which is shorter to read and may
+            decide a tie of scores otherwise.
 
         Returns
         -------
@@ -446,7 +467,8 @@ class Readable:
         ----------
         path : str or path-like
         X, y : table, array
-            Rows to measure on. The page shows whether the model was trained on them.
+            Rows to measure on. The page shows whether the model was trained on them; without y
+            it says nothing about how good the model is.
         title : str, optional
             The headline.
         names, classes : mapping, optional
@@ -470,7 +492,7 @@ class Readable:
         rules, seconds
             Rules that are at hand, or how long to look for them.
         """
-        from newron.report import write
+        from newron.report.report import write
 
         shown = self._get_model() if max_points is None else self.scorecard(max_points)
         write(

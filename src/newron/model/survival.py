@@ -106,16 +106,7 @@ class TimeCurve:
     kind: str
 
     def __call__(self, times: ArrayLike) -> Floats:
-        """Return the curve at some times: between two ends hazards are even, then it stays.
-
-        Parameters
-        ----------
-        times : array-like of numbers from 0 on
-
-        Returns
-        -------
-        ndarray of the same shape
-        """
+        """Return the curve at some times: between two ends hazards are even, then it stays."""
         values = np.asarray(times, np.float64)
         if not np.all(values >= 0.0):
             raise InputError("times: expected numbers from 0 on, got others")

@@ -30,14 +30,9 @@ _ROWS = 16_384  # that are looked at together: their terms take memory
 class Term:
     """A part of the scores that depends on some columns alone.
 
-    Parameters
-    ----------
-    columns : tuple of int
-        The columns that it reads, in their order.
-    name : str
-        Their names: "age", or "age × sex".
-    edges : tuple of int
-        The functions of the last layer that it adds up, of all scores.
+    - ``columns``: The columns that it reads, in their order.
+    - ``name``: Their names: "age", or "age × sex".
+    - ``edges``: The functions of the last layer that it adds up, of all scores.
     """
 
     columns: tuple[int, ...]
@@ -49,17 +44,11 @@ class Term:
 class Terms:
     """A model's scores as sums of terms.
 
-    Parameters
-    ----------
-    model : Model
-    terms : tuple of Term
-        Single columns first, then pairs, then more.
-    intercept : array of shape (n_scores,)
-        What every row gets.
-    means : array of shape (n_terms, n_scores)
-        What is taken from each term, and is part of the intercept.
-    network : Model
-        Its targets are what each term adds to each score, term by term.
+    - ``terms``: Single columns first, then pairs, then more.
+    - ``intercept`` of shape (n_scores,): What every row gets.
+    - ``means`` of shape (n_terms, n_scores): What is taken from each term, and is part of the
+      intercept.
+    - ``network``: Its targets are what each term adds to each score, term by term.
     """
 
     model: Model
@@ -83,16 +72,8 @@ class Terms:
     def trace(self, term: Term, values: Floats, score: int = 0) -> Floats:
         """Return what a term adds to a score where its columns have some values.
 
-        Parameters
-        ----------
-        term : Term
-        values : array of shape (n, columns of the term)
-            Numbers, or those of categories; NaN is a missing value.
-        score : int, default=0
-
-        Returns
-        -------
-        array of shape (n,)
+        - ``values`` of shape (n, columns of the term): Numbers, or those of categories; NaN is a
+          missing value.
         """
         target = self.model.layers[-1].target
         own = replace(term, edges=tuple(e for e in term.edges if target[e] == score))
@@ -108,8 +89,6 @@ def split_terms(model: Model) -> Terms:
 
     Where the last layer takes a least, a greatest or a product, all of a score is one term.
 
-    Examples
-    --------
     >>> from newron.model import Column, Schema
     >>> layer = Layer("linear", "sum", "identity", 1, target=[0, 0], source=[0, 1],
     ...               w=[[2.0], [1.0]], b=[[0.0], [0.0]], centre=[-1.5])
@@ -140,8 +119,6 @@ def split_terms(model: Model) -> Terms:
 def sum_decimals(values: Iterable[float]) -> float:
     """Return a sum as decimals are added on paper: no 0.30000000000000004.
 
-    Examples
-    --------
     >>> sum_decimals([0.1, 0.2])
     0.3
     """
@@ -158,8 +135,6 @@ def center_terms(model: Model, rows: Floats, weight: Floats) -> Model:
     Their scores stay: what is taken from a curve is part of the intercept. Means are as short as
     leaves a thousandth of a curve's spread.
 
-    Examples
-    --------
     >>> from newron.model import Column, Schema
     >>> layer = Layer("linear", "sum", "identity", 1, [0], [0], [[2.0]], [[0.0]], centre=[1.0])
     >>> model = Model(Schema((Column("a", 0.0, 9.0),)), [layer], Targets(("y",)))

@@ -63,7 +63,7 @@ class Processing:
 
     Examples
     --------
-    >>> from newron.model import get_processing
+    >>> from newron.model.processing import get_processing
     >>> get_processing("sigmoid").shape(np.array([0.0])).tolist()
     [0.5]
     """

@@ -19,22 +19,14 @@ __all__ = ["CoreLoss", "Expansion", "Objective", "TargetScale", "scale_column"]
 class CoreLoss(NamedTuple):
     """A loss of the compiled core.
 
-    Parameters
-    ----------
-    name : str
-    parameter : float
-        Of a Tweedie loss the power, of Huber's where it bends, of quantiles the smoothing.
-    factor : float
-        Of the loss.
-    levels : tuple of float
-        Of quantiles, one for each output.
-    codes : tuple of Tape
-        Of a loss of one's own: value, slope and curvature by score and target, of each output.
-    two_classes : bool
-        Of a loss of one's own: whether a score from 0 on is the second class.
+    - ``parameter``: Of a Tweedie loss the power, of Huber's where it bends, of quantiles the
+      smoothing.
+    - ``factor``: Of the loss.
+    - ``levels``: Of quantiles, one for each output.
+    - ``codes``: Of a loss of one's own: value, slope and curvature by score and target, of each
+      output.
+    - ``two_classes``: Of a loss of one's own: whether a score from 0 on is the second class.
 
-    Examples
-    --------
     >>> from newron.objectives import Tweedie
     >>> Tweedie(power=1.7).core[:3]
     ('tweedie', 1.7, 1.0)
@@ -52,12 +44,6 @@ class CoreLoss(NamedTuple):
 class TargetScale:
     """How targets are centred and scaled for training: (y - shift) / scale.
 
-    Parameters
-    ----------
-    shift, scale : ndarray of shape (n_scores,)
-
-    Examples
-    --------
     >>> scale = TargetScale(np.array([10.0]), np.array([2.0]))
     >>> scale.apply(np.array([[14.0]])), scale.undo(np.array([[2.0]]))
     (array([[2.]]), array([[14.]]))
@@ -68,16 +54,7 @@ class TargetScale:
 
     @classmethod
     def identity(cls, n_scores: int) -> TargetScale:
-        """Return the scale that changes nothing.
-
-        Parameters
-        ----------
-        n_scores : int
-
-        Returns
-        -------
-        TargetScale
-        """
+        """Return the scale that changes nothing."""
         return cls(np.zeros(n_scores), np.ones(n_scores))
 
     @property
@@ -86,42 +63,15 @@ class TargetScale:
         return bool(np.all(self.shift == 0.0) and np.all(self.scale == 1.0))
 
     def apply(self, values: Floats) -> Floats:
-        """Return values in the units of the loss.
-
-        Parameters
-        ----------
-        values : ndarray of shape (rows, n_scores)
-
-        Returns
-        -------
-        ndarray
-        """
+        """Return values in the units of the loss."""
         return np.asarray((values - self.shift) / self.scale)
 
     def undo(self, values: Floats) -> Floats:
-        """Return values in the units of the targets.
-
-        Parameters
-        ----------
-        values : ndarray of shape (rows, n_scores)
-
-        Returns
-        -------
-        ndarray
-        """
+        """Return values in the units of the targets."""
         return np.asarray(values * self.scale + self.shift)
 
     def then(self, outer: TargetScale) -> TargetScale:
-        """Return the scale whose ``undo`` is this one's followed by the outer one's.
-
-        Parameters
-        ----------
-        outer : TargetScale
-
-        Returns
-        -------
-        TargetScale
-        """
+        """Return the scale whose ``undo`` is this one's followed by the outer one's."""
         return TargetScale(outer.undo(self.shift), self.scale * outer.scale)
 
 
@@ -129,15 +79,9 @@ class TargetScale:
 class Expansion:
     """A loss around some scores, to second order, row by row.
 
-    Parameters
-    ----------
-    gradient : ndarray of shape (rows, n_scores)
-    curvature : callable
-        ``curvature(k, m)`` returns the second derivatives by scores k and m, of shape
-        (rows,), or None where they are 0.
+    - ``curvature``: ``curvature(k, m)`` returns the second derivatives by scores k and m, of shape
+      (rows,), or None where they are 0.
 
-    Examples
-    --------
     >>> from newron.objectives import Binary
     >>> expansion = Binary().expand(np.array([[1.0]]), np.array([[0.0]]))
     >>> expansion.gradient, expansion.curvature(0, 0)
@@ -156,26 +100,15 @@ class Objective(ABC):
     classes (1 for the class of the row), scaled values for regression. *Scores* are what
     a network puts out, of the same shape. The methods work row by row and do not weigh.
 
-    Parameters
-    ----------
-    n_scores : int
-        Output neurons of a network.
+    - ``n_scores``: Output neurons of a network.
 
-    Attributes
-    ----------
-    name : str
-        As users write it.
-    link_name : str
-        How predictions follow from scores, as a model's output says it.
-    metric : str
-        What ``evaluate`` measures, as it is printed.
-    stratified : bool
-        Whether folds keep the proportions of the targets' values.
-    has_dispersion : bool
-        Whether the likelihood has a scale of its own, such as the variance of noise.
+    - ``name``: As users write it.
+    - ``link_name``: How predictions follow from scores, as a model's output says it.
+    - ``metric``: What ``evaluate`` measures, as it is printed.
+    - ``stratified``: Whether folds keep the proportions of the targets' values.
+    - ``has_dispersion``: Whether the likelihood has a scale of its own, such as the variance of
+      noise.
 
-    Examples
-    --------
     A new objective is one file and one line in ``OBJECTIVES``; to be trained by gradients
     or grown it needs a loss in the compiled core, see ``core``.
 
@@ -213,259 +146,98 @@ class Objective(ABC):
         return CoreLoss(self.name)
 
     def split(self) -> list[Objective]:
-        """Return an objective for each output where they have nothing in common, else this one.
-
-        Returns
-        -------
-        list of Objective
-        """
+        """Return an objective for each output where they have nothing in common, else this one."""
         return [self]
 
     # ---- what depends on the rows ----
 
     def adapt(self, targets: Floats, weight: Floats) -> Self:
-        """Return the objective with the constants that targets determine.
-
-        Parameters
-        ----------
-        targets : ndarray of shape (rows, n_scores)
-        weight : ndarray of shape (rows,)
-
-        Returns
-        -------
-        Objective
-        """
+        """Return the objective with the constants that targets determine."""
         del targets, weight
         return self
 
     def follow(self, targets: Floats, scores: Floats, weight: Floats) -> Self:
-        """Return the objective with the constants that residuals determine.
-
-        Parameters
-        ----------
-        targets, scores : ndarray of shape (rows, n_scores)
-        weight : ndarray of shape (rows,)
-
-        Returns
-        -------
-        Objective
-        """
+        """Return the objective with the constants that residuals determine."""
         del targets, scores, weight
         return self
 
     def center(self, targets: Floats, scores: Floats, weight: Floats) -> Floats | None:
-        """Return what to add to all scores so that the loss's own statistic holds, if any.
-
-        Parameters
-        ----------
-        targets, scores : ndarray of shape (rows, n_scores)
-        weight : ndarray of shape (rows,)
-
-        Returns
-        -------
-        ndarray of shape (n_scores,), or None where training has seen to it
-        """
+        """Return what to add to all scores so that the loss's own statistic holds, if any."""
         del targets, scores, weight
         return None
 
     # ---- targets ----
 
     def check_targets(self, y: Floats) -> None:
-        """Raise where a target is none of this objective.
-
-        Parameters
-        ----------
-        y : ndarray of shape (rows, targets)
-
-        Raises
-        ------
-        InputError
-        """
+        """Raise where a target is none of this objective."""
         del y
 
     def absorb_offset(self, y: Floats, offset: Floats) -> tuple[Floats, Floats]:
         """Return targets and weights that make an offset of the scores superfluous.
 
-        Parameters
-        ----------
-        y : ndarray of shape (rows, targets)
-        offset : ndarray of shape (rows,)
-            What is added to the scores of each row.
+        - ``offset`` of shape (rows,): What is added to the scores of each row.
 
-        Returns
-        -------
-        targets, factors : ndarray of shape (rows, targets), ndarray of shape (rows,)
-            The factors are those of the rows' weights.
+        Returned: the factors are those of the rows' weights.
         """
         return y - offset[:, None], np.ones(len(y))
 
     def learn_scale(self, y: Floats, weight: Floats) -> TargetScale:
-        """Return the scale on which targets are trained; by default their own.
-
-        Parameters
-        ----------
-        y : ndarray of shape (rows, targets)
-        weight : ndarray of shape (rows,)
-
-        Returns
-        -------
-        TargetScale
-        """
+        """Return the scale on which targets are trained; by default their own."""
         del y, weight
         return TargetScale.identity(self.n_scores)
 
     def settle(self, scale: TargetScale) -> Self:
-        """Return the objective for scores on a scale, where it must know it.
-
-        Parameters
-        ----------
-        scale : TargetScale
-
-        Returns
-        -------
-        Objective
-        """
+        """Return the objective for scores on a scale, where it must know it."""
         del scale
         return self
 
     def scale_targets(self, y: Floats, scale: TargetScale) -> Floats:
-        """Return targets in the units of the loss; ``scale`` is that of the scores.
-
-        Parameters
-        ----------
-        y : ndarray of shape (rows, targets)
-        scale : TargetScale
-
-        Returns
-        -------
-        ndarray of shape (rows, n_scores)
-        """
+        """Return targets in the units of the loss; ``scale`` is that of the scores."""
         return scale.apply(y)
 
     def encode_targets(self, y: Floats) -> Floats:
         """Return targets as means.
 
-        Parameters
-        ----------
-        y : ndarray of shape (rows, columns)
-            Scaled values, or class numbers.
-
-        Returns
-        -------
-        ndarray of shape (rows, n_scores)
+        - ``y`` of shape (rows, columns): Scaled values, or class numbers.
         """
         return np.asarray(y, np.float64)
 
     def encode_core(self, targets: Floats) -> NDArray[np.float32]:
-        """Return targets as the compiled core reads them.
-
-        Parameters
-        ----------
-        targets : ndarray of shape (rows, n_scores)
-
-        Returns
-        -------
-        ndarray of float32
-        """
+        """Return targets as the compiled core reads them."""
         return np.ascontiguousarray(targets, np.float32)
 
     # ---- scores and means ----
 
     @abstractmethod
     def link(self, mean: Floats) -> Floats:
-        """Return the scores of means.
-
-        Parameters
-        ----------
-        mean : ndarray of shape (..., n_scores)
-
-        Returns
-        -------
-        ndarray
-        """
+        """Return the scores of means."""
 
     @abstractmethod
     def inverse_link(self, scores: Floats) -> Floats:
-        """Return the means that scores stand for.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (rows, n_scores)
-
-        Returns
-        -------
-        ndarray
-        """
+        """Return the means that scores stand for."""
 
     def start_scores(self, targets: Floats, weight: Floats) -> Floats:
-        """Return the scores of the best constant prediction.
-
-        Parameters
-        ----------
-        targets : ndarray of shape (rows, n_scores)
-        weight : ndarray of shape (rows,)
-
-        Returns
-        -------
-        ndarray of shape (n_scores,)
-        """
+        """Return the scores of the best constant prediction."""
         return self.link(weight @ targets / weight.sum())
 
     # ---- the loss ----
 
     @abstractmethod
     def loss(self, targets: Floats, scores: Floats) -> Floats:
-        """Return the loss of each row.
-
-        Parameters
-        ----------
-        targets, scores : ndarray of shape (rows, n_scores)
-
-        Returns
-        -------
-        ndarray of shape (rows,)
-        """
+        """Return the loss of each row."""
 
     @abstractmethod
     def expand(self, targets: Floats, scores: Floats) -> Expansion:
-        """Return gradient and curvature of the loss of each row.
-
-        Parameters
-        ----------
-        targets, scores : ndarray of shape (rows, n_scores)
-
-        Returns
-        -------
-        Expansion
-        """
+        """Return gradient and curvature of the loss of each row."""
 
     # ---- what is printed ----
 
     @abstractmethod
     def score_rows(self, targets: Floats, scores: Floats) -> Floats:
-        """Return what each row adds to the metric's mean; higher is better.
-
-        Parameters
-        ----------
-        targets, scores : ndarray of shape (rows, n_scores)
-
-        Returns
-        -------
-        ndarray of shape (rows,)
-        """
+        """Return what each row adds to the metric's mean; higher is better."""
 
     def evaluate(self, targets: Floats, scores: Floats, weight: Floats) -> float:
-        """Return the metric over weighted rows; higher is better.
-
-        Parameters
-        ----------
-        targets, scores : ndarray of shape (rows, n_scores)
-        weight : ndarray of shape (rows,)
-
-        Returns
-        -------
-        float
-        """
+        """Return the metric over weighted rows; higher is better."""
         return float(np.average(self.score_rows(targets, scores), weights=weight))
 
 

@@ -16,12 +16,6 @@ __all__ = ["Binary"]
 class Binary(Objective):
     """Log loss of the second of two classes, whose log-odds are the score.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-
-    Examples
-    --------
     >>> objective = Binary()
     >>> objective.loss(np.array([[1.0]]), np.array([[0.0]])).round(4)
     array([0.6931])

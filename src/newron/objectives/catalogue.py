@@ -41,20 +41,10 @@ _PARAMETERS: Mapping[str, Callable[[tuple[float, ...]], Objective]] = {
 def read_objective(objective: str | Objective | Loss, n_targets: int = 1) -> Objective:
     """Return the objective of regression that a user names.
 
-    Parameters
-    ----------
-    objective : str, Objective or Loss
-        A loss of one's own, or a name, with a number where it has one: "quantile:0.9",
-        "quantile:0.1,0.5,0.9", "tweedie:1.7", "huber:1.5".
-    n_targets : int, default 1
-        Columns of y.
+    - ``objective``: A loss of one's own, or a name, with a number where it has one: "quantile:0.9",
+      "quantile:0.1,0.5,0.9", "tweedie:1.7", "huber:1.5".
+    - ``n_targets``: Columns of y.
 
-    Returns
-    -------
-    Objective
-
-    Examples
-    --------
     >>> read_objective("poisson")
     Poisson(n_scores=1, unit=1.0, power=1.0)
     >>> read_objective("quantile:0.1,0.9").n_scores
@@ -104,17 +94,8 @@ def _take_one(name: str, given: tuple[float, ...]) -> float:
 def choose_objective(output: Output) -> Objective:
     """Return the objective of what a network predicts.
 
-    Parameters
-    ----------
-    output : Classes, Targets or Labels
-        The classes or labels, or the regression targets, which name their objective.
+    - ``output``: The classes or labels, or the regression targets, which name their objective.
 
-    Returns
-    -------
-    Objective
-
-    Examples
-    --------
     >>> from newron.model import Classes, Targets
     >>> choose_objective(Classes(("no", "yes")))
     Binary(n_scores=1)

@@ -17,13 +17,8 @@ __all__ = ["Categorical"]
 class Categorical(Objective):
     """Log loss of several classes, whose probabilities are the softmax of the scores.
 
-    Parameters
-    ----------
-    n_scores : int
-        The number of classes.
+    - ``n_scores``: The number of classes.
 
-    Examples
-    --------
     >>> objective = Categorical(3)
     >>> targets = objective.encode_targets(np.array([[2.0]]))
     >>> targets

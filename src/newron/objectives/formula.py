@@ -45,19 +45,10 @@ class Formula(Regression):
     the formula that is differentiated has ``shift + scale * score`` for the score, and with the
     identity link the same for the target.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit : float, default 1
-        See :class:`Regression`.
-    definition : Loss, default that of the squared error
-    shift, scale : tuple of float
-        Of the scores, one for each.
-    least : float, default 0
-        The mean loss of perfect scores, which is subtracted.
+    - ``unit``: See :class:`Regression`.
+    - ``shift``, ``scale``: Of the scores, one for each.
+    - ``least``: The mean loss of perfect scores, which is subtracted.
 
-    Examples
-    --------
     >>> from newron.neurons import objective
     >>> @objective
     ... def fourth(score, target):
@@ -251,14 +242,8 @@ class FormulaClasses(Formula):
 
     It counts as a negative log-likelihood: twice the loss has half the decay.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit, definition, shift, scale, least
-        See :class:`Formula`.
+    - ``unit``, ``definition``, ``shift``, ``scale``, ``least``: See :class:`Formula`.
 
-    Examples
-    --------
     >>> from newron.neurons import exp, objective, sigmoid
     >>> @objective(inverse_link=sigmoid)
     ... def boosting(score, target):

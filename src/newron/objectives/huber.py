@@ -24,18 +24,10 @@ __all__ = ["Huber"]
 class Huber(Regression):
     """Huber's loss: squared for small errors, absolute beyond ``epsilon`` spreads.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit : float, default 1
-        See :class:`Regression`.
-    epsilon : float, default 1.345
-        Where the loss turns, in robust standard deviations of the errors.
-    spread : float, default 1
-        That standard deviation, which ``follow`` finds.
+    - ``unit``: See :class:`Regression`.
+    - ``epsilon``: Where the loss turns, in robust standard deviations of the errors.
+    - ``spread``: That standard deviation, which ``follow`` finds.
 
-    Examples
-    --------
     >>> Huber(epsilon=1.0).loss(np.array([[0.0], [0.0]]), np.array([[0.5], [3.0]]))
     array([0.125, 2.5  ])
     """

@@ -16,13 +16,8 @@ __all__ = ["LabelLoss"]
 class LabelLoss(Objective):
     """Log loss of several labels, the mean over the labels; each score is a label's log-odds.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-        The number of labels.
+    - ``n_scores``: The number of labels.
 
-    Examples
-    --------
     >>> objective = LabelLoss(2)
     >>> objective.loss(np.array([[1.0, 0.0]]), np.array([[0.0, 0.0]])).round(4)
     array([0.6931])

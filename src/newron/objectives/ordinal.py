@@ -28,16 +28,9 @@ class Ordinal(Objective):
     two limits. Its loss is the sum of two log losses, that of the limit below and that of the
     limit above, and a constant.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    limits : tuple of float, default (-1, 1)
-        Rising.
-    free : bool, default False
-        Whether ``follow`` finds the limits that are best for scores.
+    - ``limits``: Rising.
+    - ``free``: Whether ``follow`` finds the limits that are best for scores.
 
-    Examples
-    --------
     >>> objective = Ordinal(limits=(0.0, 2.0))
     >>> objective.loss(np.array([[0.0], [1.0], [2.0]]), np.zeros((3, 1))).round(3)
     array([0.693, 0.965, 2.127])
@@ -138,19 +131,8 @@ class Ordinal(Objective):
 def start_limits(classes: NDArray[np.intp], weight: Floats, n_classes: int) -> tuple[float, ...]:
     """Return the limits of a constant score of 0: the logits of how often classes are exceeded.
 
-    Parameters
-    ----------
-    classes : int array of shape (rows,)
-    weight : ndarray of shape (rows,)
-    n_classes : int
-        A class without a row counts as half a row.
+    - ``n_classes``: A class without a row counts as half a row.
 
-    Returns
-    -------
-    tuple of float
-
-    Examples
-    --------
     >>> np.round(start_limits(np.array([0, 1, 1, 2]), np.ones(4), 3), 3).tolist()
     [-1.099, 1.099]
     """
@@ -165,20 +147,9 @@ def fit_limits(
 ) -> tuple[float, ...]:
     """Return the limits that have the greatest likelihood for scores, by Newton's steps.
 
-    Parameters
-    ----------
-    targets, scores : ndarray of shape (rows, 1)
-        Class numbers, and the scores.
-    weight : ndarray of shape (rows,)
-    start : tuple of float
-        Limits to begin with. A class without a row leaves its limits where they are.
+    - ``targets``, ``scores`` of shape (rows, 1): Class numbers, and the scores.
+    - ``start``: Limits to begin with. A class without a row leaves its limits where they are.
 
-    Returns
-    -------
-    tuple of float
-
-    Examples
-    --------
     >>> targets = np.array([[0.0], [1.0], [1.0], [2.0]])
     >>> limits = fit_limits(targets, np.zeros((4, 1)), np.ones(4), (-3.0, 3.0))
     >>> np.round(limits, 3).tolist()

@@ -32,20 +32,11 @@ class Quantile(Regression):
     end scores are shifted so that the level holds on the training rows. Several levels are one
     output each; a model predicts them in rising order, so that they never cross.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit : float, default 1
-        See :class:`Regression`.
-    levels : tuple of float, default (0.5,)
-        Between 0 and 1, rising.
-    width : float, default 0.1
-        Of the smoothing, in spreads of the errors; ``adapt`` finds it.
-    spread : float, default 1
-        Of the errors, which ``follow`` finds.
+    - ``unit``: See :class:`Regression`.
+    - ``levels``: Between 0 and 1, rising.
+    - ``width``: Of the smoothing, in spreads of the errors; ``adapt`` finds it.
+    - ``spread``: Of the errors, which ``follow`` finds.
 
-    Examples
-    --------
     >>> objective = Quantile(2, levels=(0.1, 0.9))
     >>> objective.text
     'quantile:0.1,0.9'
@@ -140,14 +131,8 @@ class Quantile(Regression):
 class Absolute(Quantile):
     """The absolute error: the median.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit, levels, width, spread
-        See :class:`Quantile`.
+    - ``unit``, ``levels``, ``width``, ``spread``: See :class:`Quantile`.
 
-    Examples
-    --------
     >>> Absolute().text
     'absolute'
     """

@@ -21,14 +21,8 @@ class Regression(Objective):
     Children define ``_measure`` and ``_differentiate`` for scores of any shape; the mean over
     the targets and the unit are taken here.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit : float, default 1
-        The mean loss of the best constant, which ``adapt`` finds.
+    - ``unit``: The mean loss of the best constant, which ``adapt`` finds.
 
-    Examples
-    --------
     >>> from newron.objectives import Poisson
     >>> issubclass(Poisson, Regression), Poisson(2).likelihood_factor
     (True, 1.0)

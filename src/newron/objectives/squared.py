@@ -16,13 +16,8 @@ __all__ = ["Squared"]
 class Squared(Objective):
     """Squared error, the mean over targets, each in units of its standard deviation.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-        The number of targets.
+    - ``n_scores``: The number of targets.
 
-    Examples
-    --------
     >>> objective = Squared()
     >>> objective.loss(np.array([[1.0]]), np.array([[3.0]]))
     array([4.])

@@ -25,16 +25,9 @@ class Tweedie(Regression):
     The variance of a target is proportional to its mean to some power: many zeros and
     positive amounts between, as the claims of a year.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit : float, default 1
-        See :class:`Regression`.
-    power : float, default 1.5
-        Between 1 (Poisson) and 2 (gamma).
+    - ``unit``: See :class:`Regression`.
+    - ``power``: Between 1 (Poisson) and 2 (gamma).
 
-    Examples
-    --------
     >>> objective = Tweedie(power=1.5)
     >>> objective.loss(np.array([[1.0]]), np.array([[0.0]])).round(12) + 0.0
     array([0.])
@@ -134,15 +127,8 @@ class Poisson(Tweedie):
 
     The variance may be any multiple of the mean (quasi-Poisson): it is estimated.
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit : float, default 1
-        See :class:`Regression`.
-    power : float, default 1
+    - ``unit``: See :class:`Regression`.
 
-    Examples
-    --------
     >>> Poisson().expand(np.array([[3.0]]), np.array([[0.0]])).gradient
     array([[-2.]])
     """
@@ -160,15 +146,8 @@ class Poisson(Tweedie):
 class Gamma(Tweedie):
     """Half the gamma deviance of positive amounts, whose mean is exp(score).
 
-    Parameters
-    ----------
-    n_scores : int, default 1
-    unit : float, default 1
-        See :class:`Regression`.
-    power : float, default 2
+    - ``unit``: See :class:`Regression`.
 
-    Examples
-    --------
     >>> Gamma().expand(np.array([[3.0]]), np.array([[0.0]])).gradient
     array([[-2.]])
     """

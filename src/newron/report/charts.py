@@ -14,7 +14,8 @@ from newron.drawing.scale import Linear
 from newron.drawing.shapes import Dot, Drawable, Label, Line, Rect
 from newron.drawing.svg import write_chart
 from newron.drawing.text import measure
-from newron.evaluation import CalibrationBin, Estimate
+from newron.evaluation import Estimate
+from newron.evaluation.calibration import CalibrationBin
 from newron.formatting import clean, format_rounded
 from newron.model.arithmetic import Floats
 from newron.report.numbers import integer, percent

@@ -60,46 +60,26 @@ _ROW_NAME = "the values above"
 class Facts:
     """What a report shows.
 
-    Attributes
-    ----------
-    model : Model
-        The network that is shown, under the names of the page.
-    rewritten : bool
-        Whether it is the network of the rules, with the same scores, and not the one given.
-    fingerprint : str
-        That of the model as it was given.
-    card : ScoreCard or None
-        The card, if one was given: then points are shown instead of weights.
-    measured : Measurement or None
-        How good the model was on new rows: the newest that its file has.
-    conformal : Conformal or None
-        What intervals of predictions, or sets of classes, are made of.
-    seen : int or None
-        How many of the rows are rows of training; None if that is not known.
-    rows : array of shape (rows, columns)
-        As ``model.read`` gives them.
-    truth : array or None
-        The numbers of the true classes, or the true targets of shape (rows, targets).
-    scores : array of shape (rows, scores)
-    picked : array
-        The rows that a reader can choose.
-    groups : GroupComparison or None
-        How predictions differ between groups, where that was asked for.
-    quality : ClassificationQuality, list of RegressionQuality, or None
-        None without truth.
-    rules : RuleSet or None
-        Of crisp networks.
-    crisp : tuple of (RuleSet or None, Fidelity), or None
-        Of soft networks, the nearest crisp one: its rules, and how faithful it is.
-    diagram : Diagram
-        All functions, with their readings, curves and influence; those of one input are one
-        curve where a single sum adds them up.
-    axes : tuple of Axis
-        The cells of the columns.
-    fixed : tuple of int
-        The columns that stay as they are in changes.
-    pictures : tuple of Picture
-        The network, wide and narrow.
+    - ``model``: The network that is shown, under the names of the page.
+    - ``rewritten``: Whether it is the network of the rules, with the same scores, and not the one
+      given.
+    - ``fingerprint``: That of the model as it was given.
+    - ``card``: The card, if one was given: then points are shown instead of weights.
+    - ``measured``: How good the model was on new rows: the newest that its file has.
+    - ``conformal``: What intervals of predictions, or sets of classes, are made of.
+    - ``seen``: How many of the rows are rows of training; None if that is not known.
+    - ``rows`` of shape (rows, columns): As ``model.read`` gives them.
+    - ``truth``: The numbers of the true classes, or the true targets of shape (rows, targets).
+    - ``picked``: The rows that a reader can choose.
+    - ``groups``: How predictions differ between groups, where that was asked for.
+    - ``quality``: None without truth.
+    - ``rules``: Of crisp networks.
+    - ``crisp``: Of soft networks, the nearest crisp one: its rules, and how faithful it is.
+    - ``diagram``: All functions, with their readings, curves and influence; those of one input are
+      one curve where a single sum adds them up.
+    - ``axes``: The cells of the columns.
+    - ``fixed``: The columns that stay as they are in changes.
+    - ``pictures``: The network, wide and narrow.
     """
 
     model: Model

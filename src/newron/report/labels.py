@@ -19,22 +19,13 @@ __all__ = ["Labels", "rename", "rename_card"]
 class Labels:
     """What things are called in a report.
 
-    Parameters
-    ----------
-    title : str, optional
-        The headline; by default the target and how good the model is.
-    target : str
-        What is predicted.
-    noun : str
-        What a row is: "patient".
-    source : str
-        Where the rows come from: the name of a file.
-    purpose : str
-        What the model is for, in the words of who made it.
-    names : mapping, optional
-        Other names for columns.
-    classes : mapping, optional
-        Other names for classes.
+    - ``title``: The headline; by default the target and how good the model is.
+    - ``target``: What is predicted.
+    - ``noun``: What a row is: "patient".
+    - ``source``: Where the rows come from: the name of a file.
+    - ``purpose``: What the model is for, in the words of who made it.
+    - ``names``: Other names for columns.
+    - ``classes``: Other names for classes.
     """
 
     title: str | None = None

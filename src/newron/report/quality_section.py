@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from newron.drawing.markup import Markup, bdi, html, join
-from newron.evaluation import CalibrationBin, ClassificationQuality, Estimate, RegressionQuality
+from newron.evaluation import ClassificationQuality, Estimate, RegressionQuality
+from newron.evaluation.calibration import CalibrationBin
 from newron.formatting import format_rounded, join_words
 from newron.model.output import Classes
 from newron.report.charts import (

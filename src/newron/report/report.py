@@ -40,60 +40,7 @@ def write(
     groups: str | tuple[str, ArrayLike] | None = None,
     seconds: float = 5.0,
 ) -> None:
-    """Write one HTML file that shows a model to people: it opens from disk and asks for nothing.
-
-    Parameters
-    ----------
-    model : Model or ScoreCard
-        A model of any kind; a score card is shown with its points.
-    path : str or path-like
-        The file; it appears whole or not at all.
-    X : table
-        Rows as for ``model.predict``, to measure the model on and to choose from.
-    y : array of shape (rows,) or (rows, targets), optional
-        What is right. Without it nothing is said about how good the model is.
-    title : str, optional
-        The headline; by default what is predicted and how often it is right.
-    names : mapping of str to str, optional
-        What columns are called on the page.
-    classes : mapping of label to str, optional
-        What classes are called on the page.
-    target : str
-        What is predicted: "disease".
-    noun : str, default="row"
-        What a row is: "patient".
-    source : str
-        Where the rows come from: the name of a file.
-    purpose : str
-        What the model is for, for its card.
-    fixed : name or names of columns
-        Inputs that stay as they are where the page looks for changes.
-    seen : int, optional
-        How many of the rows the model was trained on; None if that is not known.
-    origin : Origin, optional
-        How the model was trained, for its card.
-    rules : RuleSet, optional
-        Its rules, where they have been found before.
-    groups : str, or pair of a name and values, optional
-        A column of X by whose groups selection, sensitivity, calibration and errors are
-        compared; or its name and the group of each row.
-    seconds : float, default=5.0
-        How long to look for short rules of a crisp network.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> fever = Layer("heaviside", "sum", "identity", 1, target=[0], source=[0],
-    ...               w=[[1.0]], b=[[38.0]], alpha=[2.0], centre=[1.0])
-    >>> model = Model(Schema((Column("temperature", 35.0, 42.0),)), [fever],
-    ...               Classes(("well", "ill")))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "report.html")
-    ...     write(model, path, [[36.5], [38.4], [39.0]], ["well", "ill", "ill"])
-    ...     path.read_text("utf-8")[:15]
-    '<!doctype html>'
-    """
+    """Write one HTML file that shows a model or a score card; see :meth:`Model.report`."""
     labels = Labels(title, target, noun, source, purpose, names, classes)
     facts = gather(
         model, X, y, labels=labels, origin=origin, seen=seen, rules=rules, fixed=fixed,

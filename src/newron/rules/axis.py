@@ -31,16 +31,9 @@ __all__ = ["Axis", "make_axes"]
 class Axis:
     """The cells of one column.
 
-    Parameters
-    ----------
-    column : Column
-        Where it has gaps, missing values have a cell of their own.
-    boundaries : tuple of float
-    absent : float, optional
-        The value that a missing one counts as, in a column without gaps.
+    - ``column``: Where it has gaps, missing values have a cell of their own.
+    - ``absent``: The value that a missing one counts as, in a column without gaps.
 
-    Examples
-    --------
     >>> age = Axis(Column("age", 18.0, 90.0), (54.5, 60.0))
     >>> age.locate(np.array([54.5, 17.0, 75.0])).tolist()
     [1, 0, 2]
@@ -163,16 +156,8 @@ class Axis:
     def to_condition(self, mask: int, *, midpoints: bool = False) -> Condition:
         """Return the condition that a value lies in one of some cells.
 
-        Parameters
-        ----------
-        mask : int
-        midpoints : bool, default=False
-            Whether listed values are distinguished half-way between them, as a network does,
-            and not named.
-
-        Returns
-        -------
-        Condition
+        - ``midpoints``: Whether listed values are distinguished half-way between them, as a network
+          does, and not named.
         """
         inside = [bool(mask >> c & 1) for c in range(self.n_values)]
         missing = bool(mask & self.missing_cell)

@@ -16,8 +16,6 @@ class Budget:
     The same seconds allow the same work on every machine. A clock is looked at for safety
     alone: where that stops something, nothing is said to be proved or minimal.
 
-    Examples
-    --------
     >>> budget = Budget(1.0)
     >>> budget.spend(60_000_000), budget.spend(60_000_000)
     (True, False)

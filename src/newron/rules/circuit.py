@@ -72,10 +72,7 @@ class _Neuron:
 def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
     """Read a crisp network.
 
-    Raises
-    ------
-    ModelError
-        If a function of the model is not crisp.
+    Raises ModelError: If a function of the model is not crisp.
     """
     check_crisp(model)
     given = read_axes(model) if axes is None else tuple(axes)

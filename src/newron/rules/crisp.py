@@ -34,49 +34,13 @@ _SHOWN = 3  # of them in its text
 
 
 def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
-    """Return the nearest crisp network: every function cut at one half.
+    """Return the nearest crisp network: every function cut at one half; see :meth:`Model.crisp`.
 
     A function that is a half-line or a set of categories after the cut stays one
     function. Any other is a small neuron of its own that counts its half-lines, such as
     ``x ≥ 1`` and ``x ≤ 3``, and the function asks whether enough of them hold; these
     neurons lie in a layer of their own before the one that reads them. So the crisp
     network has the same weights and centres, with any aggregation.
-
-    Parameters
-    ----------
-    model : Model
-        A network of heaviside, sigmoid and tanh_prod functions.
-    X : table, optional
-        Rows as for ``model.predict``, on which the weights of the last layer are set anew: a
-        function that is 0.7 on average where it holds and 0.4 where it does not adds 0.3
-        of its weight, and the rest goes to the centre. That is nearer to the network where
-        functions do not reach 0 and 1; for regression it is needed.
-
-    Returns
-    -------
-    Model
-        A network of heaviside functions on the columns' own scale; ``model`` itself if it
-        is crisp already.
-
-    Raises
-    ------
-    ModelError
-        If a layer has functions that do not lie between 0 and 1, or if with rows the last
-        layer does not add weighted functions.
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> bell = Layer("tanh_prod", "sum", "identity", 1, target=[0], source=[0],
-    ...              w=[[2.0, -2.0]], b=[[40.0, 60.0]], alpha=[3.0], centre=[1.0])
-    >>> model = Model(Schema((Column("age", 20.0, 80.0),)), [bell], Classes(("well", "ill")))
-    >>> print(make_crisp(model))
-    heaviside network 1-1-1, 3 functions, classes 'well', 'ill'
-    neuron 1.1 counts how many hold of:
-        [age ≥ 40] + [age ≤ 60]
-    score for 'ill' adds:
-        3 × [neuron 1.1 ≥ 1.5]
-        less 1
     """
     _check_soft(model)
     if all(_is_crisp(layer) for layer in model.layers):
@@ -334,7 +298,7 @@ def measure_fidelity(
     ...               w=[[0.2]], b=[[54.0]], alpha=[4.0], centre=[1.0])
     >>> model = Model(Schema((Column("age", 20.0, 80.0),)), [slope], Classes(("well", "ill")))
     >>> rows = [[30.0], [50.0], [60.0]]
-    >>> print(measure_fidelity(model, make_crisp(model), rows, n_worst=1))
+    >>> print(measure_fidelity(model, model.crisp(), rows, n_worst=1))
     66.7 % faithful: the crisp network gives the class of the network on 2 of 3 rows;
     furthest apart: row 1 (probability of ill: 0.56, crisp 0.269)
     """

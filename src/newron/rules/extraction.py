@@ -45,34 +45,7 @@ _LONGEST = 400  # literals of a list that is still worth writing
 
 
 def extract(model: Model, *, form: str = "shortest", seconds: float = 5.0) -> RuleSet:
-    """Return the rules of a crisp network, the shortest that were found.
-
-    Parameters
-    ----------
-    model : Model
-        All its functions are Heaviside; for others see :meth:`Model.crisp`.
-    form : {"shortest", "rules", "points"}
-        If/then rules, points that are added up, or whichever is shorter.
-    seconds : float
-        How long to look for shorter rules: so much work at a fixed rate, so that the
-        result does not depend on the clock.
-
-    Returns
-    -------
-    RuleSet
-        Its ``proof`` says whether it equals the network.
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> fever = Layer("heaviside", "sum", "identity", 1, target=[0], source=[0],
-    ...               w=[[1.0]], b=[[38.0]], alpha=[2.0], centre=[1.0])
-    >>> model = Model(Schema((Column("temperature", 35.0, 42.0),)), [fever],
-    ...               Classes(("well", "ill")))
-    >>> print(extract(model).to_text())
-    If temperature ≥ 38, then ill
-    Otherwise well
-    """
+    """Return the shortest rules of a crisp network that are found; see :meth:`Model.rules`."""
     if form not in FORMS:
         raise ModelError(f"expected form among {', '.join(FORMS)}, got {form!r}")
     circuit = read_circuit(model)

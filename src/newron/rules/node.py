@@ -83,8 +83,6 @@ TRUE, FALSE = Const(True), Const(False)
 def count_literals(nodes: Iterable[Node]) -> int:
     """Count the literals; a group of conditions that is used again counts once more.
 
-    Examples
-    --------
     >>> group = (Literal(0, 1), Literal(1, 1), Literal(2, 1))
     >>> count_literals([Count(2, 3, group), Count(0, 0, group)])
     4

@@ -32,21 +32,13 @@ _MAX_ROUNDS = 8
 def normalise(model: Model, X: Floats | None = None) -> Model:
     r"""Return a crisp network in normal form; others as they are.
 
-    Parameters
-    ----------
-    model : Model
-    X : array of shape (n_rows, n_columns), optional
-        Encoded training rows. Where none of them lies exactly on a threshold, "at least" and
-        "more than" it are the same condition; in columns without missing values, these count as
-        the median or the most frequent category. Without rows, all inputs keep their score.
+    - ``X`` of shape (n_rows, n_columns): Encoded training rows. Where none of them lies exactly on
+      a threshold, "at least" and "more than" it are the same condition; in columns without missing
+      values, these count as the median or the most frequent category. Without rows, all inputs keep
+      their score.
 
-    Returns
-    -------
-    Model
-        Its scores are those of the model, on the rows or on all inputs.
+    Returned: its scores are those of the model, on the rows or on all inputs.
 
-    Examples
-    --------
     >>> from newron.model import Classes, Column, Layer, Model, Schema
     >>> last = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 0],
     ...              w=[[1.0], [1.0]], b=[[54.5], [70.0]], alpha=[-2.0, -1.0], centre=[-1.5])

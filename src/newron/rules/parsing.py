@@ -35,10 +35,7 @@ def parse_rules(
     Axes have the boundaries that the text names, and those given besides. With ``gaps`` a
     missing value has its own cell everywhere; else where the text does not say what it is.
 
-    Raises
-    ------
-    InputError
-        With the number of the line, what was expected and what was found.
+    Raises InputError: With the number of the line, what was expected and what was found.
     """
     parsed = _Reader(schema, output).read(text)
     places = [list(b) for b in boundaries or [[] for _ in schema.columns]]

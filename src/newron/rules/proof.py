@@ -26,15 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.checker import (
-    CLASS,
-    SCORE,
-    TARGET,
-    CertificateError,
-    check,
-    evaluate,
-    make_certificate,
-)
+from newron.checker import CertificateError, check
+from newron.checker.check import CLASS, SCORE, TARGET, evaluate, make_certificate
 from newron.drawing.printed import Printed
 from newron.formatting import format_integer, join_words
 from newron.model.model import Model

@@ -25,17 +25,11 @@ _MAX_TOTALS, _MAX_TIMES = 12, 5
 class RiskCard(Printed):
     """A network of hazards as a card: what holds adds its points, a total has its curve.
 
-    Parameters
-    ----------
-    card : ScoreCard
-        All conditions, those on the time too: the points of an interval.
-    rows : tuple of CardRow
-        The conditions on the other columns, the most points first.
-    baseline : array of shape (intervals,)
-        What is added to the total in each interval, before probabilities are made of it.
+    - ``card``: All conditions, those on the time too: the points of an interval.
+    - ``rows``: The conditions on the other columns, the most points first.
+    - ``baseline`` of shape (intervals,): What is added to the total in each interval, before
+      probabilities are made of it.
 
-    Examples
-    --------
     >>> from newron.construct import from_rules
     >>> from newron.model import Column, Schema, Survival
     >>> schema = Schema((Column("age", 0.0, 100.0), Column("years", 0.0, 9.0)))
@@ -68,10 +62,7 @@ class RiskCard(Printed):
     def list_totals(self) -> list[Fraction]:
         """Return some totals, from the lowest possible one to the highest.
 
-        Returns
-        -------
-        list of Fraction
-            All sums of whole points, where these are not too many.
+        Returned: all sums of whole points, where these are not too many.
         """
         low = sum((min(row.points, Fraction(0)) for row in self.rows), Fraction(0))
         high = sum((max(row.points, Fraction(0)) for row in self.rows), Fraction(0))
@@ -86,27 +77,13 @@ class RiskCard(Printed):
         return totals[:: -(-len(totals) // _MAX_TOTALS)]
 
     def find_survival(self, total: float | Fraction) -> Floats:
-        """Return the probability of no event until the end of each interval.
-
-        Parameters
-        ----------
-        total : float or Fraction
-
-        Returns
-        -------
-        array of shape (intervals,)
-        """
+        """Return the probability of no event until the end of each interval."""
         scores = float(total) + self.baseline
         hazards = self.output.predict_proba(scores[:, None])[:, 1]
         return np.asarray(np.exp(-accumulate(hazards[None]))[0])
 
     def to_text(self) -> str:
-        """Return the card as text.
-
-        Returns
-        -------
-        str
-        """
+        """Return the card as text."""
         points = [format_fraction(row.points, signed=True) for row in self.rows]
         width = max(map(len, points), default=0)
         lines = [
@@ -147,12 +124,7 @@ class RiskCard(Printed):
         return self.to_text()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the card as plain data.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the card as plain data."""
         return {
             "conditions": [{"rule": r.text, "points": float(r.points)} for r in self.rows],
             "times": list(self.output.ends),
@@ -166,20 +138,10 @@ class RiskCard(Printed):
 def read_risk_card(card: ScoreCard) -> RiskCard:
     """Return a card of hazards as a card of risk.
 
-    Parameters
-    ----------
-    card : ScoreCard
-        Of a network of survival.
+    - ``card``: Of a network of survival.
 
-    Returns
-    -------
-    RiskCard
-
-    Raises
-    ------
-    ModelError
-        If a condition is about the time and another column together: then no total has one
-        curve.
+    Raises ModelError: If a condition is about the time and another column together: then no total
+    has one curve.
     """
     model, output = card.model, get_survival(card.model)
     place = model.schema.names.index(output.time)

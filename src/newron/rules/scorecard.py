@@ -48,16 +48,10 @@ class Cost:
 class CardRow:
     """One line of a score card.
 
-    Parameters
-    ----------
-    text : str
-        The whole condition.
-    column : str or None
-        The column that it is about; None if it is about several.
-    condition : str
-        The condition without the name of its column.
-    points : Fraction
-        What it adds to the total.
+    - ``text``: The whole condition.
+    - ``column``: The column that it is about; None if it is about several.
+    - ``condition``: The condition without the name of its column.
+    - ``points``: What it adds to the total.
     """
 
     text: str
@@ -97,7 +91,7 @@ class ScoreCard(Printed):
     ... Sum ≥ 1.5: ill
     ... Otherwise: well
     ... ''', schema, Classes(("well", "ill")))
-    >>> print(read_card(model))
+    >>> print(model.scorecard())
     Points for ill
         +2  age ≥ 54.5
         +1  bmi ≥ 25
@@ -308,31 +302,7 @@ class ScoreCard(Printed):
 
 
 def read_card(model: Model) -> ScoreCard:
-    """Return the score card of a crisp network of two classes, or of ordered ones.
-
-    Parameters
-    ----------
-    model : Model
-
-    Returns
-    -------
-    ScoreCard
-
-    Raises
-    ------
-    ModelError
-        If the network is not crisp, or has several scores.
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> fever = Layer("heaviside", "sum", "identity", 1, target=[0], source=[0],
-    ...               w=[[1.0]], b=[[38.0]], alpha=[2.0], centre=[1.0])
-    >>> model = Model(Schema((Column("temperature", 35.0, 42.0),)), [fever],
-    ...               Classes(("well", "ill")))
-    >>> [(row.column, row.condition, int(row.points)) for row in read_card(model).rows]
-    [('temperature', '≥ 38', 2)]
-    """
+    """Return the score card of a crisp network of two classes, or of ordered ones."""
     refuse_labels(model.output, "score card")
     circuit = read_circuit(model)
     if not isinstance(model.output, Classes) or model.output.n_scores != 1:

@@ -30,10 +30,7 @@ def find_difference(
 ) -> list[int] | None:
     """Return the cells of an input on which they differ, or None if there is none.
 
-    Raises
-    ------
-    TimeoutError, TooLargeError
-        If that was not found out.
+    Raises TimeoutError, TooLargeError: If that was not found out.
     """
     with Solver(name="glucose4") as solver:  # it can be interrupted, cadical cannot
         gates = _Gates(solver, circuit.axes)

@@ -180,8 +180,6 @@ def write_missing(axes: Sequence[Axis], nodes: Sequence[Node]) -> list[str]:
 def format_quantifier(node: Count) -> str:
     """Return how many of the children must hold.
 
-    Examples
-    --------
     >>> six = (Literal(0, 1),) * 6
     >>> format_quantifier(Count(2, 2, six)), format_quantifier(Count(0, 3, six))
     ('exactly 2', 'at most 3')

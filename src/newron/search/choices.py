@@ -20,8 +20,6 @@ def list_choices(requested: Mapping[str, Any], processing: Any) -> list[Choice]:
 
     M, the number of factors, is left out where the function has none.
 
-    Examples
-    --------
     >>> for choice in list_choices(
     ...     {"processing": ["sigmoid", "tanh_prod"], "n_factors": [1, 2]}, "heaviside"
     ... ):

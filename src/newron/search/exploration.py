@@ -86,8 +86,6 @@ class Exploration:
 def derive_seed(seed: int, *content: Any) -> int:
     """Make a seed of what it is for, whatever was done before.
 
-    Examples
-    --------
     >>> derive_seed(0, "a", 1) == derive_seed(0, "a", 1) != derive_seed(0, "a", 2)
     True
     """
@@ -107,22 +105,13 @@ def explore(
 ) -> Exploration:
     """Evaluate structures until the tree has no more, or time is over.
 
-    Parameters
-    ----------
-    tree : Tree
-    n_folds : int
-    prepare : callable
-        ``prepare(trial, n_threads)`` gives a function and its arguments; called, it
-        gives the Outcome.
-    known : mapping, optional
-        What is known of trials already.
-    n_jobs : int, optional
-        Trials at a time, as joblib means it; threads unless ``joblib.parallel_config``
-        says otherwise.
-    max_time : float, optional
-        Seconds after which no trial is started any more. The first structure is evaluated
-        whatever it takes.
-    listeners : sequence of Listener
+    - ``prepare``: ``prepare(trial, n_threads)`` gives a function and its arguments; called, it
+      gives the Outcome.
+    - ``known``: What is known of trials already.
+    - ``n_jobs``: Trials at a time, as joblib means it; threads unless ``joblib.parallel_config``
+      says otherwise.
+    - ``max_time``: Seconds after which no trial is started any more. The first structure is
+      evaluated whatever it takes.
     """
     walk = _Walk(n_folds, prepare, _Team(n_jobs), list(listeners), dict(known or {}))
     walk.deadline = None if max_time is None else time.monotonic() + max_time

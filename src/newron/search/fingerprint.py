@@ -21,8 +21,6 @@ def hash_table(X: Any, categorical: Any = "from_dtype") -> str:
 
     A frame of pandas and the same frame of polars are one table.
 
-    Examples
-    --------
     >>> hash_table([[1, 2.5]]) == hash_table(np.array([[1.0, 2.5]]))
     True
     """
@@ -61,8 +59,6 @@ def hash_settings(settings: Mapping[str, Any]) -> str:
 def to_plain(value: Any) -> Any:
     """Convert a value to what JSON has: numbers, texts, lists, dicts with texts as keys.
 
-    Examples
-    --------
     >>> to_plain({"sizes": (4, np.int64(2)), 1: None})
     {"'sizes'": [4, 2], '1': None}
     """

@@ -31,8 +31,6 @@ def make_fold(
 ) -> Fold:
     """Make a fold of row numbers; a row that is named twice counts twice.
 
-    Examples
-    --------
     >>> make_fold(np.array([0, 2]), np.array([1, 3]), 4, None).inside
     array([1., 0., 1., 0.])
     """
@@ -73,8 +71,6 @@ def evaluate_trial(
 def takes_weight(scorer: Any) -> bool:
     """Return whether a scorer can weigh rows.
 
-    Examples
-    --------
     >>> from sklearn.metrics import get_scorer
     >>> takes_weight(get_scorer("f1")), takes_weight(get_scorer("rand_score"))
     (True, False)

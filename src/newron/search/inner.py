@@ -64,16 +64,9 @@ def search_inside(
 ) -> InnerSearch:
     """Search for hidden layers by validation rows.
 
-    Parameters
-    ----------
-    data : TrainingSet
-    spec : Specification
-        Of any structure.
-    context : FitContext
-    shape : callable
-        Returns the architecture of hidden layers.
-    n_jobs, verbose
-        As the estimator has them.
+    - ``spec``: Of any structure.
+    - ``shape``: Returns the architecture of hidden layers.
+    - ``n_jobs``, ``verbose``: As the estimator has them.
     """
     folds = split_folds(data, spec.objective, context.spawn())
     if not folds:

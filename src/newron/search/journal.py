@@ -32,18 +32,11 @@ _FORMAT = "newron search journal 1"
 class Journal(Listener):
     """A file of outcomes.
 
-    Parameters
-    ----------
-    path : str or path
-        Where it is, or is to be.
-    prints : mapping of str to str
-        Fingerprints of what results depend on, by name. A journal with others is of
-        another search.
+    - ``path``: Where it is, or is to be.
+    - ``prints``: Fingerprints of what results depend on, by name. A journal with others is of
+      another search.
 
-    Attributes
-    ----------
-    outcomes : dict of Trial to Outcome
-        What the file knows already.
+    - ``outcomes``: What the file knows already.
     """
 
     def __init__(self, path: str | os.PathLike[str], prints: Mapping[str, str]) -> None:

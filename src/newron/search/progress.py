@@ -28,10 +28,7 @@ __all__ = ["ProgressTree"]
 class ProgressTree(Listener):
     """The listener of ``verbose=1``.
 
-    Parameters
-    ----------
-    max_time : float, optional
-        Seconds that the search may take.
+    - ``max_time``: Seconds that the search may take.
     """
 
     def __init__(self, max_time: float | None = None) -> None:

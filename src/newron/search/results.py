@@ -20,23 +20,13 @@ TIE_RULES = ("one_se", "best")
 def choose_node(scores: Floats, sizes: ArrayLike, slack: float | str = "one_se") -> int:
     """Return the index of the structure to take.
 
-    Parameters
-    ----------
-    scores : array of shape (structures, folds)
-        Higher is better; NaN where training failed.
-    sizes : array-like of shape (structures,)
-        Numbers of functions.
-    slack : float, "one_se" or "best"
-        How much worse than the highest mean score a smaller network may be: one
-        standard error of the best one's scores, or so much, or nothing.
+    - ``scores`` of shape (structures, folds): Higher is better; NaN where training failed.
+    - ``sizes`` of shape (structures,): Numbers of functions.
+    - ``slack``: How much worse than the highest mean score a smaller network may be: one standard
+      error of the best one's scores, or so much, or nothing.
 
-    Returns
-    -------
-    int
-        The smallest of those; of equal size that of the higher score, then the first.
+    Returned: the smallest of those; of equal size that of the higher score, then the first.
 
-    Examples
-    --------
     >>> scores = np.array([[0.90, 0.80], [0.91, 0.81], [0.50, 0.50]])
     >>> choose_node(scores, [3, 12, 2])
     0

@@ -15,8 +15,6 @@ __all__ = ["count_channels", "count_functions", "count_outputs", "count_settings
 def count_functions(architecture: Architecture, n_channels: int) -> int:
     """Count the functions of a network that reads so many channels.
 
-    Examples
-    --------
     >>> count_functions(plan_architecture((2, 1), 3), n_channels=4)
     13
     """
@@ -31,8 +29,6 @@ def count_channels(input_scale: str) -> int:
 def count_settings(settings: Mapping[str, Any], n_columns: int, n_outputs: int) -> int:
     """Count the functions of an estimator with these settings.
 
-    Examples
-    --------
     >>> count_settings({"hidden_layer_sizes": (2,), "functions_per_input": 3}, 4, 1)
     26
     """
@@ -47,8 +43,6 @@ def count_settings(settings: Mapping[str, Any], n_columns: int, n_outputs: int) 
 def count_outputs(y: Any, *, classes: bool) -> int:
     """Count the output neurons: one for two classes, else one for each class or target.
 
-    Examples
-    --------
     >>> count_outputs(["a", "b", "a"], classes=True), count_outputs([1, 2, 3], classes=True)
     (1, 3)
     """

@@ -23,15 +23,9 @@ _MANY = 1000
 class Candidate:
     """A network to evaluate: its hidden layers, and settings besides them.
 
-    Parameters
-    ----------
-    widths : tuple of int
-        Of the hidden layers; ``()`` is the output layer alone.
-    choice : tuple of (str, value)
-        Other parameters of the estimator, by name.
+    - ``widths``: Of the hidden layers; ``()`` is the output layer alone.
+    - ``choice``: Other parameters of the estimator, by name.
 
-    Examples
-    --------
     >>> Candidate((4, 2), (("n_factors", 1),)).settings
     {'hidden_layer_sizes': (4, 2), 'n_factors': 1}
     """
@@ -53,21 +47,13 @@ class Candidate:
 class GrowthRule:
     """How the tree grows, and where it ends.
 
-    Parameters
-    ----------
-    patience : int
-        What the first structure has of it. A child has its parent's, less 1 where it
-        gains too little; without patience there are no children.
-    min_gain : float
-        The smallest gain of a child over its parent that costs no patience.
-    relative : bool
-        Whether the gain is a fraction of the parent's score, as errors want it.
-    widening : {"all", "each"}
-        Whether a step doubles all hidden layers at once or one of them.
-    max_neurons, max_layers : int, optional
-        Hidden ones of a structure at most.
-    max_structures : int, optional
-        Structures at most, for each choice.
+    - ``patience``: What the first structure has of it. A child has its parent's, less 1 where it
+      gains too little; without patience there are no children.
+    - ``min_gain``: The smallest gain of a child over its parent that costs no patience.
+    - ``relative``: Whether the gain is a fraction of the parent's score, as errors want it.
+    - ``widening``: Whether a step doubles all hidden layers at once or one of them.
+    - ``max_neurons``, ``max_layers``: Hidden ones of a structure at most.
+    - ``max_structures``: Structures at most, for each choice.
     """
 
     patience: int = 5
@@ -100,8 +86,6 @@ class GrowthRule:
 def list_children(widths: Widths, widening: str = "all") -> list[Widths]:
     """Return the structures one step further: wider ones first, then the deeper one.
 
-    Examples
-    --------
     >>> list_children(())
     [(1,)]
     >>> list_children((2, 1))
@@ -124,20 +108,11 @@ def list_children(widths: Widths, widening: str = "all") -> list[Widths]:
 class Node:
     """A structure that was evaluated.
 
-    Parameters
-    ----------
-    candidate : Candidate
-    parent : int or None
-        The index of its parent among the tree's nodes; None for a root.
-    score : float
-        The mean over folds; NaN where training failed.
-    gain : float
-        Over the parent; NaN for a root.
-    patience : int
-        What is left of it; without patience a structure has no children.
+    - ``parent``: The index of its parent among the tree's nodes; None for a root.
+    - ``score``: The mean over folds; NaN where training failed.
+    - ``gain``: Over the parent; NaN for a root.
+    - ``patience``: What is left of it; without patience a structure has no children.
 
-    Examples
-    --------
     >>> Node(Candidate(()), None, 0.8, float("nan"), 5).patience
     5
     """
@@ -156,17 +131,10 @@ class Tree:
     With several choices there is a root for each. A structure that several parents
     lead to is the child of the first.
 
-    Parameters
-    ----------
-    rule : GrowthRule
-        How the tree grows, and where it ends.
-    nodes : tuple of Node
-        The structures that were evaluated.
-    waiting : tuple of (Candidate, int or None)
-        Those of the next level, and the index of each one's parent.
+    - ``rule``: How the tree grows, and where it ends.
+    - ``nodes``: The structures that were evaluated.
+    - ``waiting``: Those of the next level, and the index of each one's parent.
 
-    Examples
-    --------
     >>> tree = Tree.start(GrowthRule(patience=1))
     >>> tree = tree.advance({Candidate(()): 0.8})
     >>> tree = tree.advance({Candidate((1,)): 0.9})
@@ -190,15 +158,7 @@ class Tree:
     def start(cls, rule: GrowthRule, choices: Sequence[Choice] = ((),)) -> Tree:
         """Return the tree before anything is evaluated: the output layer alone.
 
-        Parameters
-        ----------
-        rule : GrowthRule
-        choices : sequence
-            Other parameters, as in :class:`Candidate`; a root for each.
-
-        Returns
-        -------
-        Tree
+        - ``choices``: Other parameters, as in :class:`Candidate`; a root for each.
         """
         return cls(rule, (), tuple((Candidate((), choice), None) for choice in choices))
 
@@ -210,14 +170,7 @@ class Tree:
     def advance(self, scores: Mapping[Candidate, float]) -> Tree:
         """Return the tree of the next level.
 
-        Parameters
-        ----------
-        scores : mapping of Candidate to float
-            Candidates without a score are left out.
-
-        Returns
-        -------
-        Tree
+        - ``scores``: Candidates without a score are left out.
         """
         evaluated = [(c, parent) for c, parent in self.waiting if c in scores]
         new = [self._make_node(c, parent, scores[c]) for c, parent in evaluated]
@@ -251,10 +204,7 @@ class Tree:
     def count_to_come(self) -> int:
         """Count the structures that are left if none of them gains enough.
 
-        Returns
-        -------
-        int
-            About a thousand at most.
+        Returned: about a thousand at most.
         """
         low = min((node.score for node in self.nodes if math.isfinite(node.score)), default=0.0)
         tree, total = self, 0

@@ -31,12 +31,8 @@ _MAX_LEVELS = 12  # steps or categories that a sentence lists
 class Level:
     """The values of a column that add the same.
 
-    Parameters
-    ----------
-    condition : str
-        Which values, in the words of rules: "≥ 55 y or missing".
-    value : float
-        What they add to the score.
+    - ``condition``: Which values, in the words of rules: "≥ 55 y or missing".
+    - ``value``: What they add to the score.
     """
 
     condition: str
@@ -47,11 +43,8 @@ class Level:
 class Scale:
     """Positions of a column at which an effect is known.
 
-    Parameters
-    ----------
-    column : Column
-    positions : array
-        Numbers, or the numbers of categories; where values may be missing NaN comes last.
+    - ``positions``: Numbers, or the numbers of categories; where values may be missing NaN comes
+      last.
     """
 
     column: Column

@@ -175,31 +175,7 @@ def _list_records(effect: Effect) -> Iterator[tuple[Any, ...]]:
 
 
 def read_effects(model: Model) -> Effects:
-    """Read what each column and each pair of columns adds to the scores, as curves and surfaces.
-
-    Parameters
-    ----------
-    model : Model
-        Of any kind.
-
-    Returns
-    -------
-    Effects
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Layer, Schema
-    >>> layer = Layer("heaviside", "sum", "identity", 1, target=[0, 0, 0], source=[0, 0, 1],
-    ...               w=[[1.0], [1.0], [0.0]], b=[[40.0], [60.0], [0.0]], alpha=[1.0, 2.0, -0.5],
-    ...               centre=[1.5], levels=[[], [], [0.0, 1.0]])
-    >>> columns = Column("age", 18.0, 90.0, unit="y"), Column("sex", 0, 1, categories=("f", "m"))
-    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
-    >>> print(read_effects(model))
-    score for 'ill' adds up:
-        age: 0 if < 40 y; +1 if 40 ≤ … < 60 y; +3 if ≥ 60 y
-        sex: −0.5 if = m, otherwise 0
-        less 1.5
-    """
+    """Read what each column and each pair of columns adds to the scores, as curves and surfaces."""
     reader = _EffectReader(model)
     found = [
         effect

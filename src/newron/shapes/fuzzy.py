@@ -32,20 +32,12 @@ _VERBS = VERBS | {"min": "holds as much as the least of", "max": "holds as much 
 class FuzzyRule:
     """One function as a rule that holds more or less, from 0 to 1.
 
-    Parameters
-    ----------
-    condition : str
-        What it asks, such as ``age > 54.5 y`` or ``age near 50``.
-    manner : str
-        How: sharply, gradually, slowly, and over which range.
-    weight : float, optional
-        What it adds where it holds wholly; None in neurons that only count.
-    kind : str
-        The kind of its shape.
-    least, greatest : float
-        How much it holds at least and at most.
-    missing : float, optional
-        How much it holds for a missing value, if the column has some.
+    - ``condition``: What it asks, such as ``age > 54.5 y`` or ``age near 50``.
+    - ``manner``: How: sharply, gradually, slowly, and over which range.
+    - ``weight``: What it adds where it holds wholly; None in neurons that only count.
+    - ``kind``: The kind of its shape.
+    - ``least``, ``greatest``: How much it holds at least and at most.
+    - ``missing``: How much it holds for a missing value, if the column has some.
     """
 
     condition: str
@@ -66,12 +58,8 @@ class FuzzyRule:
 class FuzzyNeuron:
     """The rules of a neuron or an output, and the parts that hardly vary.
 
-    Parameters
-    ----------
-    name, aggregation, activation, centre
-        As in :class:`newron.shapes.Neuron`.
-    rules, constants : tuple of FuzzyRule
-        The functions that matter, and the others.
+    - ``name``, ``aggregation``, ``activation``, ``centre``: As in :class:`newron.shapes.Neuron`.
+    - ``rules``, ``constants``: The functions that matter, and the others.
     """
 
     name: str
@@ -141,36 +129,7 @@ class FuzzyRules(Printed):
 
 
 def read_fuzzy_rules(model: Model) -> FuzzyRules:
-    """Return the fuzzy rules of a network whose functions lie between 0 and 1.
-
-    Parameters
-    ----------
-    model : Model
-        A network of sigmoid, tanh_prod or heaviside functions.
-
-    Returns
-    -------
-    FuzzyRules
-
-    Raises
-    ------
-    ModelError
-        If a layer has functions that do not lie between 0 and 1.
-
-    Examples
-    --------
-    >>> from newron.model import Classes, Column, Layer, Model, Schema
-    >>> layer = Layer("sigmoid", "sum", "identity", 1, target=[0, 0], source=[0, 1],
-    ...               w=[[0.34], [-0.01]], b=[[54.5], [150.0]], alpha=[3.0, 1.5], centre=[1.25])
-    >>> columns = Column("age", 29.0, 77.0, unit="y"), Column("pulse", 70.0, 200.0)
-    >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
-    >>> print(read_fuzzy_rules(model))
-    score for 'ill' adds:
-        +3 × [age > 54.5 y] (gradually, from 48 to 61)
-        +1.5 × [the more pulse, the less] (nearly straight, from 0.69 to 0.38)
-        less 1.25
-    Score ≥ 0: ill. Otherwise: well.
-    """
+    """Return the fuzzy rules of a network whose functions lie between 0 and 1."""
     for number, layer in enumerate(model.layers, 1):
         if not get_processing(layer.processing).bounded:
             raise ModelError(

@@ -196,8 +196,7 @@ class Shapes(Listing[Shape]):
     ...               w=[[0.34], [0.01]], b=[[54.5], [1.0]], alpha=[3.0, 1.5], centre=[1.25])
     >>> columns = Column("age", 29.0, 77.0, unit="y"), Column("visits", 0.0, 2.0)
     >>> model = Model(Schema(columns), [layer], Classes(("well", "ill")))
-    >>> from newron.shapes import read_shapes
-    >>> print(read_shapes(model))
+    >>> print(model.shapes())
     score for 'ill' adds:
         +3 × age: rises from 0 to 1 around 54.5 y (10 % to 90 % between 48 and 61)
         hardly matters: visits (nearly constant, 0.5, times 1.5)

@@ -32,28 +32,7 @@ _LARGEST = 1e100
 
 
 def read_shapes(model: Model) -> Shapes:
-    """Describe what every function of a model does over the observed range.
-
-    Parameters
-    ----------
-    model : Model
-
-    Returns
-    -------
-    Shapes
-
-    Examples
-    --------
-    >>> from newron.model import Column, Layer, Model, Schema, Targets
-    >>> layer = Layer("tanh_prod", "sum", "identity", 1, target=[0], source=[0],
-    ...               w=[[0.2, -0.2]], b=[[40.0, 60.0]], alpha=[3.0])
-    >>> model = Model(Schema((Column("age", 20.0, 80.0),)), [layer], Targets(("dose",)))
-    >>> shape = read_shapes(model)[0]
-    >>> shape.kind, shape.peak, shape.weight
-    ('bell', 50.0, 3.0)
-    >>> print(shape)
-    age: a bell, highest (0.96) at 50, half-way down at 40 and 60; 0 at 20, 0 at 80, times 3
-    """
+    """Describe what every function of a model does over the observed range."""
     shapes: list[Shape] = []
     neurons: list[Neuron] = []
     sources = [Source(c.name, c.low, c.high, c) for c in model.schema.columns]

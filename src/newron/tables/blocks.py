@@ -68,13 +68,7 @@ def _cut_blocks(parts: Iterable[bytes], path: Path) -> Iterator[bytes]:
 
 
 class RowParser:
-    """Parses blocks by ``csv``; a quoted cell may go on in the next block.
-
-    Parameters
-    ----------
-    blocks : iterator of bytes
-    delimiter : str
-    """
+    """Parses blocks by ``csv``; a quoted cell may go on in the next block."""
 
     def __init__(self, blocks: Iterator[bytes], delimiter: str) -> None:
         self._blocks = blocks
@@ -126,16 +120,9 @@ class RowParser:
 class BlockParser:
     """Parses blocks by pyarrow, where that gives what ``csv`` and Python's ``float`` give.
 
-    Parameters
-    ----------
-    header : sequence of str
-        The names of all columns of the file.
-    numbers, texts : sequences of str
-        The columns to read, as numbers or as texts.
-    delimiter : str
-    missing : iterable of str
-        The words for a missing value.
-    decimal_comma : bool
+    - ``header``: The names of all columns of the file.
+    - ``numbers``, ``texts``: The columns to read, as numbers or as texts.
+    - ``missing``: The words for a missing value.
     """
 
     def __init__(
@@ -210,8 +197,6 @@ def is_simple(block: bytes, delimiter: str) -> bool:
     Quotes stand around whole cells and hold no line together, lines end with LF or CR LF, all is
     UTF-8 without NUL, and no cell is longer than ``csv`` allows.
 
-    Examples
-    --------
     >>> is_simple(b'1,"a, b"\n', ","), is_simple(b'1,a "b"\n', ","), is_simple(b"1,a\r2,b", ",")
     (True, False, False)
     """

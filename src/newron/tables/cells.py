@@ -46,13 +46,7 @@ def is_missing(value: Any) -> bool:
 
 
 class CodedCells(Sequence[Any]):
-    """Cells as the different ones among them, and which of these each one is.
-
-    Parameters
-    ----------
-    values : list
-    codes : int array
-    """
+    """Cells as the different ones among them, and which of these each one is."""
 
     def __init__(self, values: list[Any], codes: NDArray[Any]) -> None:
         self.values, self.codes = values, codes
@@ -80,17 +74,11 @@ class CodedCells(Sequence[Any]):
 class CellFormat:
     """How the cells of a table are written.
 
-    Parameters
-    ----------
-    missing : frozenset of str
-        The words for a missing value.
-    decimal_comma : bool
-        Whether numbers are written as 1,5.
-    typed : bool
-        Whether a text is never a number, as in files that distinguish them.
-    exact : bool
-        Whether a cell equals the label of its category, as in memory. A file may write a
-        label in several ways: 1.0 or "1" for 1, "TRUE" for True.
+    - ``missing``: The words for a missing value.
+    - ``decimal_comma``: Whether numbers are written as 1,5.
+    - ``typed``: Whether a text is never a number, as in files that distinguish them.
+    - ``exact``: Whether a cell equals the label of its category, as in memory. A file may write a
+      label in several ways: 1.0 or "1" for 1, "TRUE" for True.
     """
 
     missing: frozenset[str] = MISSING_WORDS
@@ -105,8 +93,6 @@ class CellFormat:
     def parse_number(self, cell: Any) -> float | None:
         """Return a cell as a number; NaN if it is missing, None if it is something else.
 
-        Examples
-        --------
         >>> CellFormat().parse_number(" 1e3 "), CellFormat().parse_number("1_000")
         (1000.0, None)
         >>> CellFormat(decimal_comma=True).parse_number("1.234,5 €")

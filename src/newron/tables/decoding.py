@@ -65,8 +65,6 @@ codecs.register_error(_ERRORS, FALLBACK)
 def guess_encoding(sample: bytes) -> str:
     """Find the encoding of a text by its first bytes.
 
-    Examples
-    --------
     >>> guess_encoding(b"a,b"), guess_encoding("a,b".encode("utf-16"))
     ('utf-8', 'utf-16')
     >>> guess_encoding("a,b".encode("utf-16-le"))

@@ -162,8 +162,6 @@ def guess_delimiter(text: str, *, whole: bool = True) -> str:
     ``csv.Sniffer`` looks at single characters and takes letters or spaces for delimiters
     where texts are short; whole rows decide better.
 
-    Examples
-    --------
     >>> guess_delimiter("a;b\n1,5;2\n"), guess_delimiter("a\tb, c\n1\t2\n")
     (';', '\t')
     """

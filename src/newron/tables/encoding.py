@@ -39,16 +39,10 @@ class _Unknown:
 class Encoder:
     """Turns cells into rows, column by column; batches may follow each other.
 
-    Parameters
-    ----------
-    fields : sequence of Field
-        What the columns are: numbers, or which categories.
-    form : CellFormat
-        How cells are written. A label that is also a word for a missing value is a label.
-    path : Path, optional
-        The file that cells come from, for error messages.
-    unknown : {"missing", "error"}
-        What to do with a category that is not among the labels.
+    - ``fields``: What the columns are: numbers, or which categories.
+    - ``form``: How cells are written. A label that is also a word for a missing value is a label.
+    - ``path``: The file that cells come from, for error messages.
+    - ``unknown``: What to do with a category that is not among the labels.
     """
 
     def __init__(

@@ -45,8 +45,6 @@ def make_names(n: int) -> tuple[str, ...]:
 def make_label(value: Any) -> Label:
     """Turn a category into a plain value of Python; whole numbers into int.
 
-    Examples
-    --------
     >>> make_label(2.0), make_label(np.str_("a")), make_label(np.True_), make_label(0.5)
     (2, 'a', True, 0.5)
     """

@@ -41,20 +41,11 @@ _OTHERS = {
 def open_table(path: str | PathLike[str], *, header: bool = True) -> Source:
     """Open a table to read it in batches; its content decides what it is.
 
-    Parameters
-    ----------
-    path : str or path-like
-    header : bool
-        Whether CSV and Excel begin with the names of the columns; without, they are x1, x2, ...
+    - ``header``: Whether CSV and Excel begin with the names of the columns; without, they are x1,
+      x2, ...
 
-    Returns
-    -------
-    Source
-
-    Raises
-    ------
-    InputError
-        If there is no file, it may not be read, or it is no table that newron reads.
+    Raises InputError: If there is no file, it may not be read, or it is no table that newron
+    reads.
     """
     path = Path(path)
     with open_bytes(path) as (binary, raw):

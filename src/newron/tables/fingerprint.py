@@ -17,8 +17,6 @@ _ROWS = 4_096  # that are hashed at a time
 class TableHash:
     """The SHA-256 of names, encoded rows and targets; rows may come one part after the other.
 
-    Examples
-    --------
     >>> table = TableHash(["age"])
     >>> table.add(np.array([[54.0]]))
     >>> table.finish([np.array([[1.0]])])[:8]
@@ -43,8 +41,6 @@ class TableHash:
 def hash_table(names: Sequence[str], X: Floats, y: Floats) -> str:
     """Return the SHA-256 of names, encoded rows and targets, of shape (rows, targets).
 
-    Examples
-    --------
     >>> hash_table(["age"], np.array([[54.0]]), np.array([[1.0]]))[:8]
     '7d185abb'
     """

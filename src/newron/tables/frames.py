@@ -17,17 +17,8 @@ __all__ = ["make_frame", "make_pandas"]
 def make_pandas(records: Iterable[Any], names: Sequence[str], what: str) -> pd.DataFrame:
     """Return records as a data frame of pandas, or raise an error that names the extra.
 
-    Parameters
-    ----------
-    records : iterable of sequence or dict
-    names : sequence of str
-        The columns.
-    what : str
-        What the data frame is of.
-
-    Returns
-    -------
-    DataFrame
+    - ``names``: The columns.
+    - ``what``: What the data frame is of.
     """
     try:
         import pandas as pd
@@ -42,19 +33,8 @@ def make_pandas(records: Iterable[Any], names: Sequence[str], what: str) -> pd.D
 def make_frame(values: Any, names: Sequence[str], like: Any) -> Any:
     """Return a table as a frame of the kind that another table is, with its index.
 
-    Parameters
-    ----------
-    values : array of shape (n_rows, n_columns)
-    names : sequence of str
-    like : table
-        Where it is no frame, the array is returned as it is.
+    - ``like``: Where it is no frame, the array is returned as it is.
 
-    Returns
-    -------
-    frame or array
-
-    Examples
-    --------
     >>> import numpy as np
     >>> make_frame(np.eye(2), ("a", "b"), like=[[1, 2], [3, 4]]).tolist()
     [[1.0, 0.0], [0.0, 1.0]]

@@ -25,8 +25,6 @@ def find_hints(X: EncodedTable, y: Target, *, explained: Collection[str] = ()) -
 
     ``explained`` names columns of which another note says why they have many categories.
 
-    Examples
-    --------
     >>> X = EncodedTable((Field("id"),), np.arange(30.0)[:, None])
     >>> find_hints(X, Target("ill", ("no", "yes"), np.arange(30) % 2))
     ['id: another whole number in every row, as of an identifier; leave it out: --drop id']

@@ -160,26 +160,15 @@ def open_labelled(
 class LabelledSource:
     """A table to train on whose columns are known: to be read whole, or in blocks.
 
-    Attributes
-    ----------
-    source : Source
-    options : ColumnOptions
-    fields : tuple of Field
-        The inputs.
-    target : Field
-        With its classes in order; without for regression.
-    weight : str or None
-        The column of the rows' weights.
-    n_rows : int
-        How many rows have a target.
-    surveys : dict
-        What every column holds.
-    left_out : dict
-        Columns that are no inputs, and why.
-    held_out : array, optional
-        Rows not to read, by their number among those with a target and a weight, in order.
-    ordered : bool
-        Whether the order of the classes is one of rank.
+    - ``fields``: The inputs.
+    - ``target``: With its classes in order; without for regression.
+    - ``weight``: The column of the rows' weights.
+    - ``n_rows``: How many rows have a target.
+    - ``surveys``: What every column holds.
+    - ``left_out``: Columns that are no inputs, and why.
+    - ``held_out``: Rows not to read, by their number among those with a target and a weight, in
+      order.
+    - ``ordered``: Whether the order of the classes is one of rank.
     """
 
     source: Source
@@ -329,8 +318,6 @@ _BLOCK = 65_536  # rows
 def find_between(index: NDArray[np.intp], first: int, end: int) -> NDArray[np.intp]:
     """Return the numbers from the first on, counted from it.
 
-    Examples
-    --------
     >>> find_between(np.array([1, 4, 5, 9]), 4, 8)
     array([0, 1])
     """

@@ -29,8 +29,6 @@ _TARGET, _WEIGHT = "y", "weight"  # of batches that are tuples
 def list_files(pattern: str | PathLike[str] | Sequence[str | PathLike[str]]) -> list[Path]:
     """Return the files of a pattern such as folder/*.parquet, of a folder or of a list, in order.
 
-    Examples
-    --------
     >>> list_files(["a.csv", "b.csv"])
     [PosixPath('a.csv'), PosixPath('b.csv')]
     """
@@ -110,11 +108,8 @@ class PartsSource(Source):
 class BatchSource(Source):
     """Batches of a table that are made anew for each reading.
 
-    Parameters
-    ----------
-    batches : sequence or re-iterable
-        Data frames, 2-d arrays, or tuples of X, y and maybe weights, which are then called y
-        and weight, or as the series are.
+    - ``batches``: Data frames, 2-d arrays, or tuples of X, y and maybe weights, which are then
+      called y and weight, or as the series are.
     """
 
     form = "batches"

@@ -42,19 +42,11 @@ class Batch:
 class Source(ABC):
     """A file that holds a table; it can be read more than once.
 
-    Attributes
-    ----------
-    path : Path
-    form : str
-        What the file is, in words.
-    names : tuple of str
-        The columns. Those without a name are left out.
-    typed : bool
-        Whether the file distinguishes numbers from text; in CSV all is text.
-    decimal_comma : bool
-        Whether numbers are written as 1,5.
-    total, done : int
-        How much there is to read, and how much of it the last reading has read.
+    - ``form``: What the file is, in words.
+    - ``names``: The columns. Those without a name are left out.
+    - ``typed``: Whether the file distinguishes numbers from text; in CSV all is text.
+    - ``decimal_comma``: Whether numbers are written as 1,5.
+    - ``total``, ``done``: How much there is to read, and how much of it the last reading has read.
     """
 
     path: Path

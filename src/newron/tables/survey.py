@@ -29,14 +29,8 @@ _MANY_TEXTS, _MOSTLY = 50, 0.9
 class ColumnSurvey:
     """Counts the values of a column.
 
-    Attributes
-    ----------
-    name : str
-    form : CellFormat
-    n_rows, n_missing : int
-    counts : Counter or None
-        How often each value occurs, as it is written; None where a file has more than
-        ``MAX_CATEGORIES``.
+    - ``counts``: How often each value occurs, as it is written; None where a file has more than
+      ``MAX_CATEGORIES``.
     """
 
     name: str

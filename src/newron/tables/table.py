@@ -249,8 +249,6 @@ def learn_fields(
     Which columns are categories, and only the categories of the rows ``index`` count; an
     encoded table knows its own.
 
-    Examples
-    --------
     >>> learn_fields([["red", 1.5], ["blue", None], ["red", 3.0]])
     (Field(name='x1', categories=('blue', 'red')), Field(name='x2', categories=None))
     """
@@ -282,8 +280,6 @@ def encode_rows(X: Any, fields: Sequence[Field], *, unknown: str = "missing") ->
     position too. A category that is not among the labels is missing, with one warning, or
     raises with ``unknown="error"``.
 
-    Examples
-    --------
     >>> colour = Field("colour", ("blue", "red"))
     >>> encode_rows([["red", 1.5], [None, 3]], [colour, Field("size")])
     array([[1. , 1.5],

@@ -32,8 +32,6 @@ _PLAIN = {".": re.compile(r"\d+(\.\d*)?"), ",": re.compile(r"\d+([,.]\d*)?")}
 def is_grouped(text: str, decimal: str = ".") -> bool:
     """Whether a number has signs between its thousands, beside a decimal point or comma.
 
-    Examples
-    --------
     >>> is_grouped("1,234.5"), is_grouped("1,23"), is_grouped("1.234,5", ",")
     (True, False, True)
     """
@@ -46,8 +44,6 @@ def parse_written(text: str, *, decimal_comma: bool = False) -> tuple[float, str
     Percent stay percent: 12 % is 12, with the unit %. A date is its year, and the fraction of
     that year that has passed.
 
-    Examples
-    --------
     >>> parse_written("1,234.50 €"), parse_written("-$5"), parse_written("12 %")
     ((1234.5, '€'), (-5.0, '$'), (12.0, '%'))
     >>> parse_written("1.234,5", decimal_comma=True), parse_written("1 000 000")
@@ -98,8 +94,6 @@ def _parse_date(text: str) -> float | None:
 def count_years(moment: date) -> float:
     """Return a date, or a time of a date, as its year and the fraction of it that has passed.
 
-    Examples
-    --------
     >>> count_years(date(2021, 1, 1)), count_years(datetime(2020, 7, 2))
     (2021.0, 2020.5)
     """

@@ -111,8 +111,6 @@ def plan_architecture(
     each layer, the output layer last. One aggregation or activation is that of
     the hidden layers: the output layer then sums its weighted functions.
 
-    Examples
-    --------
     >>> plan = plan_architecture((4,), 1, **PRESETS["mlp"])
     >>> [layer.processing for layer in plan.layers]
     ['linear', 'linear']

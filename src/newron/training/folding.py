@@ -54,8 +54,6 @@ def count_literals(model: Model) -> int:
     reach an output. One function of the last layer that adds to several outputs, such as a
     line of a score card for several classes, counts once.
 
-    Examples
-    --------
     >>> from newron.model import Classes, Column, Layer, Model, Schema
     >>> card = Layer("heaviside", "sum", "identity", 1, target=[0, 0], source=[0, 0],
     ...              w=[[1.0], [1.0]], b=[[38.0], [50.0]], alpha=[2.0, 1.0], centre=[1.0])

@@ -13,36 +13,21 @@ __all__ = ["RECIPES", "Recipe", "choose_decay", "get_recipe"]
 class Recipe:
     """How to train.
 
-    Parameters
-    ----------
-    standardize : bool
-        Centre and scale the columns inside.
-    max_iter, batch_size : int
-        Epochs at most, and rows of a step.
-    learning_rate_init : float
-        Adam's rate at its highest.
-    schedule : {"constant", "cosine", "one_cycle"}
-        How the rate changes over the epochs.
-    n_iter_no_change, tol : int, float
-        Stop when the loss has not fallen by tol in so many epochs.
-    monitor : {"epoch", "exact"}
-        The loss that is watched: the mean over an epoch's steps, or that of the
-        whole training set after the epoch.
-    keep_best : bool
-        End with the weights of the lowest watched loss instead of the last.
-    weight_decay : float
-        Decoupled decay of w and alpha.
-    blend_until : float
-        Share of the epochs over which a sigmoid turns into the Heaviside step.
-    n_init : int
-        Restarts; the one of lowest loss is kept.
-    balanced : bool
-        Weigh classes inversely to their frequency unless the user sets them.
-    polish : bool
-        Re-choose every Heaviside threshold and direction by the exact loss, tune
-        the weights, and polish again, for each restart.
-    stop_at_zero_error : bool
-        End all later restarts when one gets every training row right.
+    - ``standardize``: Centre and scale the columns inside.
+    - ``max_iter``, ``batch_size``: Epochs at most, and rows of a step.
+    - ``learning_rate_init``: Adam's rate at its highest.
+    - ``schedule``: How the rate changes over the epochs.
+    - ``n_iter_no_change``, ``tol``: Stop when the loss has not fallen by tol in so many epochs.
+    - ``monitor``: The loss that is watched: the mean over an epoch's steps, or that of the whole
+      training set after the epoch.
+    - ``keep_best``: End with the weights of the lowest watched loss instead of the last.
+    - ``weight_decay``: Decoupled decay of w and alpha.
+    - ``blend_until``: Share of the epochs over which a sigmoid turns into the Heaviside step.
+    - ``n_init``: Restarts; the one of lowest loss is kept.
+    - ``balanced``: Weigh classes inversely to their frequency unless the user sets them.
+    - ``polish``: Re-choose every Heaviside threshold and direction by the exact loss, tune the
+      weights, and polish again, for each restart.
+    - ``stop_at_zero_error``: End all later restarts when one gets every training row right.
     """
 
     standardize: bool = True

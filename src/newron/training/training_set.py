@@ -45,26 +45,17 @@ class TrainingSet:
 
     Make one with :meth:`from_rows`.
 
-    Parameters
-    ----------
-    X : ndarray of shape (distinct rows, columns)
-        Categories are their numbers, missing values NaN, see newron.tables.
-    y : ndarray of shape (distinct rows, targets)
-        Class numbers or regression targets.
-    weight : ndarray of shape (distinct rows,)
-        The sum of the weights of the rows that each stands for.
-    count : ndarray of shape (distinct rows,)
-        The number of rows that each stands for. A row whose weight is a whole number
-        counts as so many rows, any other row once.
-    fields : tuple of Field
-        The columns.
-    row : ndarray of shape (distinct rows,)
-        The first row of the table that each stands for.
-    whole : Rows, optional
-        All rows in blocks, where these here are a sample of a large table.
-    group : ndarray of shape (distinct rows,), optional
-        Rows of one group are distinguished from others and stay together in folds: the periods
-        of one subject.
+    - ``X`` of shape (distinct rows, columns): Categories are their numbers, missing values NaN, see
+      newron.tables.
+    - ``y`` of shape (distinct rows, targets): Class numbers or regression targets.
+    - ``weight`` of shape (distinct rows,): The sum of the weights of the rows that each stands for.
+    - ``count`` of shape (distinct rows,): The number of rows that each stands for. A row whose
+      weight is a whole number counts as so many rows, any other row once.
+    - ``fields``: The columns.
+    - ``row`` of shape (distinct rows,): The first row of the table that each stands for.
+    - ``whole``: All rows in blocks, where these here are a sample of a large table.
+    - ``group`` of shape (distinct rows,): Rows of one group are distinguished from others and stay
+      together in folds: the periods of one subject.
     """
 
     X: Floats
