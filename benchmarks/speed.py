@@ -25,8 +25,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.report import Report, open_report
 from newron import NewronClassifier, _core
-from newron.neurons import Processing, exp, processing
+from newron.neurons import exp, processing
 from newron.neurons.builtin import PROCESSING
+from newron.neurons.processing import Processing
 from newron.objectives import Binary
 from newron.training.architecture import plan_architecture
 from newron.training.core_trainer import CoreTable, train

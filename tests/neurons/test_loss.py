@@ -14,8 +14,9 @@ from newron import NewronClassifier, NewronRegressor, load
 from newron.errors import DefinitionError, InputError, ModelError, ModelFileError
 from newron.explanations.counterfactual import find_changes
 from newron.model import Classes, Model, Targets
-from newron.neurons import Loss, exp, log, maximum, minimum, objective, sigmoid
+from newron.neurons import exp, log, maximum, minimum, objective, sigmoid
 from newron.neurons.builtin import LOSSES
+from newron.neurons.loss import Loss
 from newron.objectives import (
     Absolute,
     Binary,

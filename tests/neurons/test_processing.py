@@ -12,8 +12,9 @@ from newron.exports.export import export
 from newron.model import Column, Layer, Model, Schema, Targets
 from newron.model.file import from_dict
 from newron.model.processing import get_processing
-from newron.neurons import Processing, exp, log, maximum, processing, sin, sqrt, tanh, where
+from newron.neurons import exp, log, maximum, processing, sin, sqrt, tanh, where
 from newron.neurons.builtin import PROCESSING
+from newron.neurons.processing import Processing
 
 
 @processing

@@ -37,9 +37,9 @@ from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.processing import Processing
 from newron.model.readable import Readable
-from newron.neurons import Loss
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
+from newron.neurons.loss import Loss
 from newron.objectives import Objective
 from newron.tables.field import Field
 from newron.training import strategies

@@ -34,7 +34,7 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Labels
 from newron.model.processing import Processing
-from newron.neurons import Loss
+from newron.neurons.loss import Loss
 from newron.objectives import Objective, start_limits
 from newron.tables.labelled import LabelledSource, LabelledTable
 from newron.tables.table import Target

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError, ModelError
 from newron.model.output import Classes
-from newron.neurons import Loss
+from newron.neurons.loss import Loss
 from newron.tables.cells import is_missing
 from newron.tables.table import Target
 

@@ -20,7 +20,7 @@ from newron.estimators.streaming import open_rows, read_dataset
 from newron.model.arithmetic import Floats
 from newron.model.model import add_offset
 from newron.model.output import Targets
-from newron.neurons import Loss
+from newron.neurons.loss import Loss
 from newron.objectives import (
     Formula,
     Objective,

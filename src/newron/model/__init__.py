@@ -3,7 +3,6 @@
 Needs NumPy alone. Nothing here trains.
 """
 
-from newron.model.conformal import Conformal
 from newron.model.file import load
 from newron.model.measurement import Measurement
 from newron.model.model import Model
@@ -16,7 +15,6 @@ from newron.model.survival import Survival, TimeCurve
 __all__ = [
     "Classes",
     "Column",
-    "Conformal",
     "Labels",
     "Layer",
     "Measurement",

@@ -35,23 +35,15 @@ _MAX_ROWS = 2.0**53
 class Conformal(Result):
     """The ends of intervals, or of sets of classes, by the part of new rows that they cover.
 
-    Parameters
-    ----------
-    protocol : {"cross-validation", "test rows", "new rows"}
-        How predictions were made that the model's own training did not see.
-    n_rows : float
-        How many rows they were compared with, by weight.
-    coverages : tuple of float
-        In rising order, between 0 and 1.
-    ends : tuple of tuples of float
-        For each target two rows: what to add to the prediction for the low and the high end of
-        an interval, in units of ``prediction ** (power / 2)``. Of classes one row: the least
-        probability of a class in the set.
-    power : float, default 0.0
-        The variance of targets grows with this power of their mean: 1 of counts, 2 of claims.
+    - ``protocol``: How predictions were made that the model's own training did not see.
+    - ``n_rows``: How many rows they were compared with, by weight.
+    - ``coverages``: In rising order, between 0 and 1.
+    - ``ends``: For each target two rows: what to add to the prediction for the low and the high end
+      of an interval, in units of ``prediction ** (power / 2)``. Of classes one row: the least
+      probability of a class in the set.
+    - ``power``: The variance of targets grows with this power of their mean: 1 of counts, 2 of
+      claims.
 
-    Examples
-    --------
     >>> errors = np.linspace(-1.0, 1.0, 99)
     >>> table = calibrate_targets(Targets(("y",)), errors[:, None], np.zeros((99, 1)))
     >>> table.describe()
@@ -83,12 +75,7 @@ class Conformal(Result):
             )
 
     def check(self, output: Output) -> None:
-        """Raise unless the table is of an output's kind.
-
-        Parameters
-        ----------
-        output : Classes or Targets
-        """
+        """Raise unless the table is of an output's kind."""
         expected = 1
         if isinstance(output, Targets):
             expected = 2 if output.link == "sorted" else 2 * output.n_scores
@@ -112,16 +99,7 @@ class Conformal(Result):
     def find_intervals(self, output: Output, predicted: Floats, coverage: float = 0.9) -> Floats:
         """Return the intervals of predictions.
 
-        Parameters
-        ----------
-        output : Targets
-        predicted : array of shape (n_rows, n_scores)
-            As ``output.transform`` returns them.
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        array of shape (n_rows, 2), or (n_rows, n_targets, 2) for several targets
+        - ``predicted`` of shape (n_rows, n_scores): As ``output.transform`` returns them.
         """
         ends = np.array(self.ends)[:, self._find(coverage)]
         low = predicted + ends[0::2] * predicted ** (0.5 * self.power)
@@ -134,17 +112,7 @@ class Conformal(Result):
         return found[:, 0] if found.shape[1] == 1 else found
 
     def find_sets(self, probabilities: Floats, coverage: float = 0.9) -> NDArray[np.bool_]:
-        """Return which classes are in the set of each row; the likeliest always is.
-
-        Parameters
-        ----------
-        probabilities : array of shape (n_rows, n_classes)
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        bool array of shape (n_rows, n_classes)
-        """
+        """Return which classes are in the set of each row; the likeliest always is."""
         least = self.ends[0][self._find(coverage)]
         likeliest = probabilities == probabilities.max(axis=1, keepdims=True)
         return np.asarray((probabilities >= least) | likeliest)
@@ -152,14 +120,7 @@ class Conformal(Result):
     def describe(self, coverage: float = 0.9) -> str:
         """Return in words how far the truth of new rows lies from predictions.
 
-        Parameters
-        ----------
-        coverage : float, default=0.9
-            Where the table ends before it, its last one.
-
-        Returns
-        -------
-        str
+        - ``coverage``: Where the table ends before it, its last one.
         """
         place = self._find(min(coverage, self.coverages[-1]))
         part = format_percent(self.coverages[place], limits=False)
@@ -178,12 +139,7 @@ class Conformal(Result):
         return f"{part} of new rows lie from {low} {sides[0]} to {high} {sides[1]} the prediction"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as the model's file has it.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the table as the model's file has it."""
         known: dict[str, Any] = {"protocol": self.protocol, "rows": self.n_rows}
         if self.power:
             known["power"] = self.power

@@ -15,7 +15,7 @@ from newron.errors import ModelError
 from newron.expressions.text import write_formula
 from newron.model.arithmetic import Floats, exp, sigmoid, softmax
 from newron.model.bands import find_bands
-from newron.neurons import Loss
+from newron.neurons.loss import Loss
 
 __all__ = ["Classes", "Label", "Labels", "Output", "Targets", "refuse_labels"]
 

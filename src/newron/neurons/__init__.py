@@ -14,10 +14,7 @@ the functions that newron comes with, in the same language.
 """
 
 from newron.expressions.tracing import Term
-from newron.neurons.activation import Activation
-from newron.neurons.aggregation import Aggregation
 from newron.neurons.decorators import activation, aggregation, objective, processing
-from newron.neurons.loss import Loss
 from newron.neurons.operations import (
     cos,
     exp,
@@ -30,13 +27,8 @@ from newron.neurons.operations import (
     tanh,
     where,
 )
-from newron.neurons.processing import Processing
 
 __all__ = [
-    "Activation",
-    "Aggregation",
-    "Loss",
-    "Processing",
     "Term",
     "activation",
     "aggregation",

@@ -32,18 +32,10 @@ class Activation:
 
     Make one with the decorator :func:`newron.neurons.activation`.
 
-    Parameters
-    ----------
-    name : str
-    expression : Expression
-        f as a tree over ``x``.
-    about : str
-        What it is, in a line.
-    reach : float
-        x is kept within ± this.
+    - ``expression``: f as a tree over ``x``.
+    - ``about``: What it is, in a line.
+    - ``reach``: x is kept within ± this.
 
-    Examples
-    --------
     >>> from newron.neurons import activation, exp, log
     >>> @activation
     ... def smooth_relu(x):
@@ -73,29 +65,11 @@ class Activation:
         return is_monotone(self.tape, "x", self.reach, {})
 
     def value(self, x: Floats) -> Floats:
-        """Return f(x).
-
-        Parameters
-        ----------
-        x : array
-
-        Returns
-        -------
-        array
-        """
+        """Return f(x)."""
         return self.tape.evaluate({"x": self._bound(x)})[0]
 
     def limits(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-        """Return bounds of f for x between low and high.
-
-        Parameters
-        ----------
-        low, high : arrays
-
-        Returns
-        -------
-        tuple of two arrays
-        """
+        """Return bounds of f for x between low and high."""
         ends = enclose(self.tape, {"x": (self._bound(low), self._bound(high))})[0]
         return np.broadcast_to(ends[0], np.shape(low)), np.broadcast_to(ends[1], np.shape(low))
 
@@ -103,12 +77,7 @@ class Activation:
         return np.maximum(np.minimum(x, self.reach), -self.reach)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition as plain data.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the definition as plain data."""
         about = {"about": self.about} if self.about else {}
         return {"formula": to_data(self.expression)} | about
 
@@ -116,27 +85,14 @@ class Activation:
     def from_dict(cls, name: str, data: dict[str, Any]) -> Activation:
         """Return the activation of plain data, checking every part.
 
-        Parameters
-        ----------
-        name : str
-        data : dict
-            As :meth:`to_dict` returns it.
-
-        Returns
-        -------
-        Activation
+        - ``data``: As :meth:`to_dict` returns it.
         """
         what = check_name(name, "activation", data, {"formula", "about"}, {"formula"})
         formula = from_data(data["formula"], ("x",), what)
         return cls(name, check_formula(formula, "x", what), data.get("about", "")).check()
 
     def check(self) -> Activation:
-        """Return the activation if its derivative lets something be trained through it.
-
-        Returns
-        -------
-        Activation
-        """
+        """Return the activation if its derivative lets something be trained through it."""
         slope = self.training_tape
         constant = slope.outputs[1] - len(slope.inputs)
         if 0 <= constant < len(slope.constants) and slope.constants[constant] == 0.0:

@@ -44,19 +44,10 @@ class Aggregation:
 
     Make one with the decorator :func:`newron.neurons.aggregation`.
 
-    Parameters
-    ----------
-    name : str
-    transform : Expression
-        Of each ``part``.
-    reduce : {"sum", "mean", "min", "max", "product"}
-    finish : Expression
-        Of the ``total``.
-    about : str
-        What it is, in a line.
+    - ``transform``: Of each ``part``.
+    - ``finish``: Of the ``total``.
+    - ``about``: What it is, in a line.
 
-    Examples
-    --------
     >>> from newron.neurons import aggregation, sqrt
     >>> @aggregation
     ... def length(parts):
@@ -89,12 +80,7 @@ class Aggregation:
         return rises and self.reduce != "product"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition as plain data.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the definition as plain data."""
         formulas = {"transform": to_data(self.transform), "reduce": self.reduce}
         about = {"about": self.about} if self.about else {}
         return formulas | {"finish": to_data(self.finish)} | about
@@ -103,15 +89,7 @@ class Aggregation:
     def from_dict(cls, name: str, data: dict[str, Any]) -> Aggregation:
         """Return the aggregation of plain data, checking every part.
 
-        Parameters
-        ----------
-        name : str
-        data : dict
-            As :meth:`to_dict` returns it.
-
-        Returns
-        -------
-        Aggregation
+        - ``data``: As :meth:`to_dict` returns it.
         """
         needed = {"transform", "reduce", "finish"}
         what = check_name(name, "aggregation", data, needed | {"about"}, needed)

@@ -53,22 +53,12 @@ class Loss:
     Make one with the decorator :func:`newron.neurons.objective`. Calling it with settings returns
     the same loss with other numbers: ``huber(bend=2.0)``.
 
-    Parameters
-    ----------
-    name : str
-    expression : Expression
-        The loss as a tree over ``score``, ``target`` and the settings.
-    settings : tuple of (str, float)
-        Names and values of what the formula leaves open; they are not trained.
-    inverse_link : Activation
-        What is predicted, of the score.
-    targets : tuple of two floats
-        Between which numbers targets must be.
-    about : str
-        What it is, in a line.
+    - ``expression``: The loss as a tree over ``score``, ``target`` and the settings.
+    - ``settings``: Names and values of what the formula leaves open; they are not trained.
+    - ``inverse_link``: What is predicted, of the score.
+    - ``targets``: Between which numbers targets must be.
+    - ``about``: What it is, in a line.
 
-    Examples
-    --------
     >>> from newron.neurons import minimum, objective
     >>> @objective
     ... def bounded(score, target, most=1.0):
@@ -130,28 +120,14 @@ class Loss:
         return f"{self.name}({named})" if named else self.name
 
     def value(self, score: Floats, target: Floats) -> Floats:
-        """Return the loss.
-
-        Parameters
-        ----------
-        score, target : arrays
-
-        Returns
-        -------
-        array
-        """
+        """Return the loss."""
         tape = record(self.formula, ("score", "target"))
         return tape.evaluate({"score": score, "target": target})[0]
 
     # ---- as data and text ----
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition as plain data.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the definition as plain data."""
         out: dict[str, Any] = {"name": self.name, "formula": to_data(self.expression)}
         if self.settings:
             out["settings"] = dict(self.settings)
@@ -166,14 +142,7 @@ class Loss:
     def from_dict(cls, data: Any) -> Loss:
         """Return the loss of plain data, checking every part.
 
-        Parameters
-        ----------
-        data : dict
-            As :meth:`to_dict` returns it.
-
-        Returns
-        -------
-        Loss
+        - ``data``: As :meth:`to_dict` returns it.
         """
         known = {"name", "formula", "settings", "inverse link", "low", "high", "about"}
         name = data.get("name") if isinstance(data, dict) else None
@@ -198,12 +167,7 @@ class Loss:
         return made.check()
 
     def check(self) -> Loss:
-        """Return the loss if it has finite values, something to train and a link that rises.
-
-        Returns
-        -------
-        Loss
-        """
+        """Return the loss if it has finite values, something to train and a link that rises."""
         what = f"objective {self.name}"
         check_size(self.expression, what)
         low, high = self.targets

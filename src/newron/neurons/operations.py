@@ -1,216 +1,73 @@
-"""The operations that formulas are made of, beside + - * /, powers, abs and comparisons."""
+"""The operations that formulas are made of, beside + - * /, powers, abs and comparisons.
+
+Each is a node of the formula's tree, made by its name; the table below says what users see of it.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from newron.expressions.tracing import Term, apply, where
 
 __all__ = ["cos", "exp", "log", "maximum", "minimum", "sigmoid", "sin", "sqrt", "tanh", "where"]
 
+_DOC = """Return {about}.
 
-def exp(x: object) -> Term:
-    """Return e to the power of x, which is kept within ±708.
+Parameters
+----------
+{parameters} : term or float{domain}
 
-    Parameters
-    ----------
-    x : term or float
+Returns
+-------
+Term
 
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import exp, processing
-    >>> @processing
-    ... def bell(z):
-    ...     return exp(-z * z)
-    >>> bell
-    <processing bell: exp(-z * z)>
-    """
-    return apply("exp", x)
+Examples
+--------
+>>> from newron.neurons import {name}, processing
+>>> @processing
+... def own(z):
+...     return {example}
+>>> own
+<processing own: {example}>
+"""
 
 
-def log(x: object) -> Term:
-    """Return the natural logarithm; of 0 it is -708.4, that of the least normal number.
-
-    Parameters
-    ----------
-    x : term or float
-        From 0 on.
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import log, processing
-    >>> @processing
-    ... def spread(z):
-    ...     return log(1.0 + z * z)
-    >>> spread.bounded
-    False
-    """
-    return apply("log", x)
+def _document(operation: Callable[..., Term], name: str, parameters: str, *texts: str) -> None:
+    about, example, *domain = texts
+    operation.__name__ = operation.__qualname__ = name
+    where = f"\n    {domain[0]}" if domain else ""
+    operation.__doc__ = _DOC.format(
+        about=about, parameters=parameters, domain=where, name=name, example=example
+    )
 
 
-def sqrt(x: object) -> Term:
-    """Return the square root.
+def _make_unary(name: str, *texts: str) -> Callable[[object], Term]:
+    def operation(x: object) -> Term:
+        return apply(name, x)
 
-    Parameters
-    ----------
-    x : term or float
-        From 0 on.
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import processing, sqrt
-    >>> @processing
-    ... def distance(z):
-    ...     return sqrt(1.0 + z * z)
-    >>> distance.monotone
-    False
-    """
-    return apply("sqrt", x)
+    _document(operation, name, "x", *texts)
+    return operation
 
 
-def sin(x: object) -> Term:
-    """Return the sine of x, which is kept within a million.
+def _make_binary(name: str, node: str, *texts: str) -> Callable[[object, object], Term]:
+    def operation(a: object, b: object) -> Term:
+        return apply(node, a, b)
 
-    Parameters
-    ----------
-    x : term or float
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import processing, sin
-    >>> @processing
-    ... def wave(z):
-    ...     return 0.5 + 0.5 * sin(z)
-    >>> wave.bounded
-    True
-    """
-    return apply("sin", x)
+    _document(operation, name, "a, b", *texts)
+    return operation
 
 
-def cos(x: object) -> Term:
-    """Return the cosine of x, which is kept within a million.
-
-    Parameters
-    ----------
-    x : term or float
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import cos, processing
-    >>> @processing
-    ... def wave(z):
-    ...     return cos(z)
-    >>> [round(bound, 6) for bound in wave.range]
-    [-1.0, 1.0]
-    """
-    return apply("cos", x)
-
-
-def sigmoid(x: object) -> Term:
-    """Return 1 / (1 + exp(-x)).
-
-    Parameters
-    ----------
-    x : term or float
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import processing, sigmoid
-    >>> @processing
-    ... def swish(z):
-    ...     return z * sigmoid(z)
-    >>> swish.monotone
-    False
-    """
-    return apply("sigmoid", x)
-
-
-def tanh(x: object) -> Term:
-    """Return the hyperbolic tangent.
-
-    Parameters
-    ----------
-    x : term or float
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import processing, tanh
-    >>> @processing
-    ... def soft(z):
-    ...     return 0.5 * (tanh(z) + 1.0)
-    >>> soft.monotone
-    True
-    """
-    return apply("tanh", x)
-
-
-def minimum(a: object, b: object) -> Term:
-    """Return the smaller of two values.
-
-    Parameters
-    ----------
-    a, b : term or float
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import minimum, processing
-    >>> @processing
-    ... def capped(z):
-    ...     return minimum(z, 1.0)
-    >>> capped.monotone
-    True
-    """
-    return apply("min", a, b)
-
-
-def maximum(a: object, b: object) -> Term:
-    """Return the larger of two values.
-
-    Parameters
-    ----------
-    a, b : term or float
-
-    Returns
-    -------
-    Term
-
-    Examples
-    --------
-    >>> from newron.neurons import maximum, processing
-    >>> @processing
-    ... def leaky(z, a=0.1):
-    ...     return maximum(z, a * z)
-    >>> leaky.parameters
-    (('a', 0.1),)
-    """
-    return apply("max", a, b)
+exp = _make_unary("exp", "e to the power of x, which is kept within ±708", "exp(-z * z)")
+log = _make_unary(
+    "log",
+    "the natural logarithm; of 0 it is -708.4, that of the least normal number",
+    "log(1 + z * z)",
+    "From 0 on.",
+)
+sqrt = _make_unary("sqrt", "the square root", "sqrt(1 + z * z)", "From 0 on.")
+sin = _make_unary("sin", "the sine of x, which is kept within a million", "0.5 + 0.5 * sin(z)")
+cos = _make_unary("cos", "the cosine of x, which is kept within a million", "cos(z)")
+sigmoid = _make_unary("sigmoid", "1 / (1 + exp(-x))", "z * sigmoid(z)")
+tanh = _make_unary("tanh", "the hyperbolic tangent", "0.5 * (tanh(z) + 1)")
+minimum = _make_binary("minimum", "min", "the smaller of two values", "minimum(z, 1)")
+maximum = _make_binary("maximum", "max", "the larger of two values", "maximum(z, 0)")

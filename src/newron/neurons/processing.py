@@ -39,30 +39,16 @@ class Processing:
 
     Make one with the decorator :func:`newron.neurons.processing`.
 
-    Parameters
-    ----------
-    name : str
-    expression : Expression
-        h as a tree over the factors z and the further parameters.
-    factors : tuple of str
-        The names of the factors; each has a w and a b of its own.
-    parameters : tuple of (str, float)
-        Names and starts of further trained parameters.
-    surrogate : Expression, optional
-        Whose derivative trains a function that has none of its own.
-    about : str
-        What it is, in a line.
-    reach : float
-        z is kept within ± this.
-    weighs : bool
-        w is itself a weight: no alpha in the last layer, b stays where it is.
-    crisp : bool
-        A step at b, which takes the values 0 and 1 only: what rules are made of.
-    function : callable, optional
-        What was traced, where it takes any number of factors.
+    - ``expression``: h as a tree over the factors z and the further parameters.
+    - ``factors``: The names of the factors; each has a w and a b of its own.
+    - ``parameters``: Names and starts of further trained parameters.
+    - ``surrogate``: Whose derivative trains a function that has none of its own.
+    - ``about``: What it is, in a line.
+    - ``reach``: z is kept within ± this.
+    - ``weighs``: w is itself a weight: no alpha in the last layer, b stays where it is.
+    - ``crisp``: A step at b, which takes the values 0 and 1 only: what rules are made of.
+    - ``function``: What was traced, where it takes any number of factors.
 
-    Examples
-    --------
     >>> from newron.model.processing import get_processing
     >>> get_processing("sigmoid").shape(np.array([0.0])).tolist()
     [0.5]
@@ -134,16 +120,7 @@ class Processing:
     # ---- values ----
 
     def with_factors(self, n: int) -> Processing:
-        """Return the function with so many factors.
-
-        Parameters
-        ----------
-        n : int
-
-        Returns
-        -------
-        Processing
-        """
+        """Return the function with so many factors."""
         if n == len(self.factors):
             return self
         if self.function is None or not 1 <= n <= _MAX_FACTORS:
@@ -152,17 +129,9 @@ class Processing:
         return _retrace(self, n)
 
     def value(self, x: Floats, w: Floats, b: Floats, parameters: Floats | None = None) -> Floats:
-        """Return h(x).
+        """Return h(x), of shape (n_rows, n_functions) as x is.
 
-        Parameters
-        ----------
-        x : array of shape (n_rows, n_functions)
-        w, b : arrays of shape (n_functions, n_factors)
-        parameters : array of shape (n_functions, n_parameters), optional
-
-        Returns
-        -------
-        array of shape (n_rows, n_functions)
+        ``w`` and ``b`` have the shape (n_functions, n_factors), ``parameters`` a column for each.
         """
         own = self.with_factors(w.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
@@ -173,16 +142,7 @@ class Processing:
         return own.tape.evaluate(values)[0]
 
     def shape(self, z: Floats) -> Floats:
-        """Return h as a function of z, all factors alike and parameters at their start.
-
-        Parameters
-        ----------
-        z : array
-
-        Returns
-        -------
-        array
-        """
+        """Return h as a function of z, all factors alike and parameters at their start."""
         values: dict[str, Any] = dict.fromkeys(self.factors, self._bound(z))
         return self.tape.evaluate(values | dict(self.parameters))[0]
 
@@ -197,18 +157,7 @@ class Processing:
         high: Floats,
         parameters: Floats | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return bounds of h for x between low and high.
-
-        Parameters
-        ----------
-        w, b : arrays of shape (n_functions, n_factors)
-        low, high : arrays of shape (n_functions,)
-        parameters : array of shape (n_functions, n_parameters), optional
-
-        Returns
-        -------
-        tuple of two arrays of shape (n_functions,)
-        """
+        """Return bounds of h for x between low and high."""
         if self.bounded:
             return np.zeros(len(w)), np.ones(len(w))
         own = self.with_factors(w.shape[1])
@@ -230,12 +179,7 @@ class Processing:
     # ---- as data and text ----
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition as plain data.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the definition as plain data."""
         out: dict[str, Any] = {"factors": list(self.factors)}
         if self.parameters:
             out["parameters"] = dict(self.parameters)
@@ -248,15 +192,7 @@ class Processing:
     def from_dict(cls, name: str, data: dict[str, Any]) -> Processing:
         """Return the function of plain data, checking every part.
 
-        Parameters
-        ----------
-        name : str
-        data : dict
-            As :meth:`to_dict` returns it.
-
-        Returns
-        -------
-        Processing
+        - ``data``: As :meth:`to_dict` returns it.
         """
         known = {"factors", "parameters", "formula", "surrogate", "about"}
         what = check_name(name, "processing", data, known, {"factors", "formula"})
@@ -282,12 +218,7 @@ class Processing:
         return made.check()
 
     def check(self) -> Processing:
-        """Return the function if its formula has a finite value and something to train.
-
-        Returns
-        -------
-        Processing
-        """
+        """Return the function if its formula has a finite value and something to train."""
         what = f"processing {self.name}"
         check_size(self.expression, what)
         enclose(self.tape, self._ends(), strict=what)

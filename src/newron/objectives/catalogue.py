@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from newron.errors import InputError
 from newron.model.output import Classes, Labels, Output
-from newron.neurons import Loss
+from newron.neurons.loss import Loss
 from newron.objectives.base import Objective
 from newron.objectives.binary import Binary
 from newron.objectives.categorical import Categorical

@@ -23,8 +23,9 @@ from newron.expressions.tree import (
     subtract,
 )
 from newron.model.arithmetic import Floats
-from newron.neurons import Loss, maximum
+from newron.neurons import maximum
 from newron.neurons.builtin import LOSSES
+from newron.neurons.loss import Loss
 from newron.objectives.base import CoreLoss, Objective, TargetScale
 from newron.objectives.regression import Regression, measure_spread, scale_robustly
 
