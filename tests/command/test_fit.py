@@ -379,6 +379,13 @@ class TestWhatIsMeasured:
         assert "ridge regression is better by" in out
         assert "--processing smooth" in out
 
+    def test_where_chance_may_explain_it_says_that_too(self, run, tmp_path):
+        noise = np.random.default_rng(4).random((90, 2)).round(2).tolist()
+        rows = [["a", "b", "c"], *([str(a), str(b), "yn"[i % 2]] for i, (a, b) in enumerate(noise))]
+        write_csv(tmp_path / "noise.csv", rows)
+        out = " ".join(run("fit", "noise.csv", "-t", "c", *QUICK, "--terms", "2").stdout.split())
+        assert "These inputs may not tell c" in out
+
 
 class TestExposures:
     @pytest.fixture

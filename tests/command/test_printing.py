@@ -193,3 +193,11 @@ def test_ticks_of_an_axis_do_not_touch(capsys):
     draw_chart(Console(), rows, unit="error")
     ticks = capsys.readouterr().out.splitlines()[0].split()
     assert all(len(tick) == 5 for tick in ticks)
+
+
+def test_lines_break_neither_before_percent_signs_nor_at_fixed_spaces():
+    console = Console()
+    lines = console.wrap("x" * 60 + " (95 % interval)" + " y" * 10 + " 121\u00a0high", 2)
+    assert not any(line.startswith("%") for line in lines)
+    assert all("\u00a0" not in line for line in lines)
+    assert "(95 % interval)" in " ".join(lines)

@@ -160,11 +160,18 @@ def fit(kind):
         ),
         "regression": (NewronRegressor("heaviside", **grown), noisy),
         "classes": (NewronClassifier("heaviside", **grown), np.digitize(total, [0.5, 1.5])),
+        "ordered": (
+            NewronClassifier(objective="ordinal", size=4, random_state=0),
+            np.digitize(noisy, [0.5, 1.5]),
+        ),
     }[kind]
     return estimator.fit(X, y).model_, X, y
 
 
-@pytest.fixture(scope="module", params=["card", "deep", "smooth", "pairs", "regression", "classes"])
+KINDS = ["card", "deep", "smooth", "pairs", "regression", "classes", "ordered"]
+
+
+@pytest.fixture(scope="module", params=KINDS)
 def fitted(request):
     return fit(request.param)
 
@@ -194,7 +201,7 @@ def check_rules(model):
     assert list_stored(model) <= find_numbers(rules.to_text(notes=False))
 
 
-@pytest.mark.parametrize("kind", ["card", "deep", "regression", "classes"])
+@pytest.mark.parametrize("kind", ["card", "deep", "regression", "classes", "ordered"])
 def test_rules_have_the_stored_weights_and_no_others(kind):
     check_rules(fit(kind)[0])
 
@@ -227,6 +234,19 @@ def test_explanations_and_contributions_add_up_to_the_score(fitted):
     for size in np.abs(shown).tolist():
         digits = 4 if model.means else 6
         assert float(f"{size:.{digits}g}") in find_numbers(text) | {0.0}
+
+
+def test_ordered_classes_have_one_set_of_points_and_limits(tmp_path):
+    model, X, y = fit("ordered")
+    assert np.all(model.layers[-1].alpha > 0.0)
+    rules = model.rules(form="points").to_text(notes=False)
+    limits = [float(limit) for limit in re.findall(r"Sum ≥ (\S+):", rules)]
+    assert limits == list(model.output.bands[::-1])
+    model.report(tmp_path / "r.html", X, y)
+    section = (tmp_path / "r.html").read_text("utf-8").split('id="rules"')[1].split("</section>")[0]
+    assert re.findall(r"<b>≥ ([\d.]+)</b>", section) == [f"{limit:g}" for limit in limits]
+    lowest = next(r for r in [str(model.explain(row)) for row in X] if "short of" in r)
+    assert f"short of {limits[-1]:g}" in lowest
 
 
 @pytest.mark.parametrize("kind", ["smooth", "pairs"])
@@ -284,7 +304,8 @@ def test_pairs_are_functions_of_two_named_columns():
 
 def _read_contributions(model, X, k):
     labels = model.output.labels if isinstance(model.output, Classes) else ()
-    return np.asarray(model.contributions(X, output=labels[k] if len(labels) > 2 else None))
+    several = len(labels) > 2 and model.output.n_scores > 1
+    return np.asarray(model.contributions(X, output=labels[k] if several else None))
 
 
 def test_rules_do_not_replace_points_by_others_that_are_as_short():

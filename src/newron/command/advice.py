@@ -20,12 +20,15 @@ from newron.model.processing import get_processing
 
 __all__ = ["describe_better", "list_fit_notes"]
 
+CONSTANT = "constant"  # the baseline
+_CHANCE = 0.05  # the p-value from which on chance may explain a difference
 _MISSED = 0.15  # of a class: from here on it is worth a note
 
 
 def list_fit_notes(result: FitResult) -> list[str]:
     """Return what a fit found worth a note, for the terminal and the report."""
-    return [note for note in (describe_better(result), _describe_missed(result)) if note]
+    notes = (describe_better(result), _describe_chance(result), _describe_missed(result))
+    return [note for note in notes if note]
 
 
 def describe_better(result: FitResult) -> str:
@@ -35,10 +38,24 @@ def describe_better(result: FitResult) -> str:
     name = result.measurement.better[0]
     found = _compare(result, name)
     gain, low, high = (_format(result, x) for x in _list_limits(found))
-    chance = ", which chance may explain" if low[0] == "−" or found.p_value >= 0.05 else ""
+    chance = ", which chance may explain" if low[0] == "−" or found.p_value >= _CHANCE else ""
     what = "percentage points" if result.table.y.labels is not None else "in mean absolute error"
     ahead = f"{name} is better by {gain} {what} on the same rows (95 % interval {low} to {high})"
     return f"{ahead}{chance}. {_advise(result, name)}"
+
+
+def _describe_chance(result: FitResult) -> str:
+    """Describe that the network is hardly better than an answer without inputs, where it is not."""
+    measured = result.measurement
+    if measured is None or measured.better or CONSTANT not in measured.scores:
+        return ""
+    found = _compare(result, CONSTANT)
+    if found.difference.high < 0.0 and found.p_value < _CHANCE:
+        return ""
+    return (
+        f"the network may be no better than the same answer for every row: chance may explain "
+        f"the difference. {_advise(result, CONSTANT)}"
+    )
 
 
 def _compare(result: FitResult, name: str) -> Comparison:
@@ -61,14 +78,20 @@ def _format(result: FitResult, value: float) -> str:
 
 def _advise(result: FitResult, name: str) -> str:
     options = result.options
-    if name == "constant":
+    if name == CONSTANT:
         return f"These inputs may not tell {result.table.y.name}: try more rows or other columns"
     if options.processing != "smooth" and get_processing(options.processing).crisp:
-        more = "" if options.size == "best" else ", or a longer network, --size best"
+        more = ", or a longer network, --size best" if _has_longer(result) else ""
         return f"Try curves instead of conditions, --processing smooth{more}"
     if options.processing != "linear":
         return "Try --processing linear, a regression that can be read, or take the baseline"
     return "Try --processing smooth, or take the baseline"
+
+
+def _has_longer(result: FitResult) -> bool:
+    """Whether the network may be short for being read, and not because nothing longer is better."""
+    path = result.path
+    return result.options.size != "best" and (path is None or path.chosen < path.sizes[-1])
 
 
 def _describe_missed(result: FitResult) -> str:

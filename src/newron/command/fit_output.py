@@ -12,7 +12,7 @@ import numpy as np
 from newron._version import __version__
 from newron.command.advice import describe_better, list_fit_notes
 from newron.command.fit_pipeline import NETWORK, FitResult
-from newron.command.outputs import Outputs
+from newron.command.outputs import CARD, RULES, SHAPES, Outputs
 from newron.command.printing import draw_chart, find_card, print_model, print_proof
 from newron.command.terminal import WIDTH, Console, bold, dim
 from newron.evaluation import ClassificationQuality, Estimate, Evaluation, RegressionQuality
@@ -61,7 +61,10 @@ def _describe_target(table: LabelledTable) -> str:
         about = "" if table.whole is None else "about "
         return f"target {y.name} (numbers, {about}{low} to {high})"
     counts = sorted(table.count_classes().items(), key=lambda item: -item[1])
-    words = [f"{format_integer(n)} {_name_class(label)}" for label, n in counts[:_MAX_NAMED]]
+    words = [
+        f"{format_integer(n)} {_name_class(label)}".replace(" ", "\u00a0")
+        for label, n in counts[:_MAX_NAMED]
+    ]
     if len(counts) > _MAX_NAMED:
         words.append(format_count(len(counts) - _MAX_NAMED, "more class", "more classes"))
     return f"target {y.name} ({', '.join(words)})"
@@ -130,11 +133,20 @@ def print_result(
         console.print()
         _print_path(console, result.path)
     console.print()
-    print_model(console, result.model, result.rules, next(iter(written)))
+    print_model(console, result.model, result.rules, _locate_text(result, outputs, written))
     console.print()
     _print_notes(console, result)
     print_files(console, outputs, written)
     _print_next(console, result, outputs)
+
+
+def _locate_text(result: FitResult, outputs: Outputs, written: Mapping[str, str]) -> str:
+    """Return where the whole text of a network is: a file, or the command that prints it."""
+    for name in (CARD, RULES, SHAPES):
+        if name in written:
+            return name
+    command = "inspect" if result.rules is None else "rules"
+    return f"newron {command} {shlex.quote(str(outputs.model))}"
 
 
 def _print_quality(console: Console, result: FitResult) -> None:
@@ -168,7 +180,8 @@ def _describe_network(model: Model) -> str:
         return f"{layers}: {widths}, {format_count(model.n_functions, 'function')}."
     if find_card(model) is not None:
         return "No hidden layer: a score card."
-    return f"No hidden layer: {format_count(len(last.source), 'function')}."
+    noun = "condition" if model.is_crisp else "function"
+    return f"No hidden layer: {format_count(len(last.source), noun)}."
 
 
 def _draw_qualities(console: Console, result: FitResult, evaluation: Evaluation) -> None:

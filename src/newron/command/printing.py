@@ -157,7 +157,9 @@ def _thin(
 # ---- lists of rules ----
 
 
-def _print_list(console: Console, model: Model, axes: tuple[Axis, ...], body: DecisionList) -> None:
+def _print_list(
+    console: Console, model: Model, axes: tuple[Axis, ...], body: DecisionList, file: str
+) -> None:
     """Print rules from the top: the first that holds decides."""
     output = model.output
     writer = Writer(axes, name_groups(body.nodes))
@@ -169,7 +171,7 @@ def _print_list(console: Console, model: Model, axes: tuple[Axis, ...], body: De
     for label, branch in list(zip(labels, body.branches, strict=True))[:_MAX_RULES]:
         _print_branch(console, label.ljust(width), branch, writer)
     if len(labels) > _MAX_RULES:
-        console.print(f"    … and {len(labels) - _MAX_RULES} more rules in rules.txt")
+        console.print(f"    … and {len(labels) - _MAX_RULES} more rules: {file}")
     console.print("    ", bold(last.ljust(width)), "  otherwise" if labels else "  always")
     _print_missing(console, axes, body.nodes)
 
@@ -213,7 +215,7 @@ def _print_text(console: Console, text: str, file: str) -> None:
     for line in lines[:_MAX_LINES]:
         console.print(f"    {_fit(line, console.width - 4)}".rstrip())
     if len(lines) > _MAX_LINES:
-        console.print(f"    … and {len(lines) - _MAX_LINES} more lines in {file}")
+        console.print(f"    … and {len(lines) - _MAX_LINES} more lines: {file}")
 
 
 def _print_points(
@@ -268,7 +270,7 @@ def print_model(console: Console, model: Model, rules: RuleSet | None, file: str
         text = rules.to_text(notes=False)  # what is proved is what it says, read again
         axes, body = parse_rules(text, model.schema, model.output)
         if isinstance(body, DecisionList):
-            _print_list(console, model, axes, body)
+            _print_list(console, model, axes, body, file)
         else:
             _print_points(console, model, rules, axes, body, file)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import textwrap
 from typing import IO, TYPE_CHECKING, Any
@@ -129,10 +130,11 @@ class Console:
             self.print("  ", head, *parts)
 
     def wrap(self, text: str, taken: int = 2) -> list[str]:
-        """Wrap a text into lines; ``taken`` columns are not for it."""
+        """Wrap a text into lines, never at a fixed space; ``taken`` columns are not for it."""
         width = max(self.width - taken, 20)
-        lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-        return lines or [""]
+        joined = re.sub(r"(?<=\d) (?=%)", "\u00a0", text)
+        lines = textwrap.wrap(joined, width, break_long_words=False, break_on_hyphens=False)
+        return [line.replace("\u00a0", " ") for line in lines] or [""]
 
     def print_json(self, value: Any) -> None:
         """Print a result as JSON."""

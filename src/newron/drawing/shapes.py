@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -54,8 +55,14 @@ class Label:
         *,
         anchor: Anchor = "start",
     ) -> Label:
-        """Return a label of at most ``room`` pixels; a text that is cut is its title."""
-        whole = cls(x, y, text, size, anchor, style, text, attributes or {})
+        """Return a label of at most ``room`` pixels; a text that is cut is its title.
+
+        The value of an input keeps its room: a page writes other values there.
+        """
+        known = dict(attributes or {})
+        if "data-val" in known:
+            known["data-room"] = math.floor(room)
+        whole = cls(x, y, text, size, anchor, style, text, known)
         return replace(whole, text=fit(text, room, SIZES[size], bold=whole.is_bold))
 
     @property

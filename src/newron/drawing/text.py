@@ -110,8 +110,8 @@ def fit(text: str, room: float, size: float, *, bold: bool = False) -> str:
 def _drop_part_of_number(text: str, left: int) -> str:
     """Return the beginning of a text that does not end within a number, where anything is left."""
     kept = text[:left]
-    if re.match(r"\.?\d", text[left:]) and re.search(r"\d$", kept):
-        return re.sub(r"[+−-]?[\d.]+$", "", kept).rstrip() or kept
+    if re.match(r"\.?\d", text[left:]):
+        return re.sub(r"(?<!\w)[+−-]?[\d.]*$", "", kept).rstrip() or kept
     return kept
 
 

@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -502,7 +503,11 @@ def _has_limits(output: Output) -> bool:
 
 def _settle(fitted: FitResult, data: TrainingSet, class_weight: Floats | None) -> FitResult:
     """Return a fit whose limits of ordered classes are the best for its scores."""
-    return replace(fitted, model=settle_limits(fitted.model, data, class_weight))
+    if not _has_limits(fitted.model.output):
+        return fitted
+    settle = partial(settle_limits, data=data, class_weight=class_weight)
+    path = fitted.path and replace(fitted.path, models=tuple(map(settle, fitted.path.models)))
+    return replace(fitted, model=settle(fitted.model), path=path)
 
 
 def _prune_fit(

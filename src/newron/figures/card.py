@@ -42,6 +42,7 @@ __all__ = ["PILL", "add_points", "caption_card", "lay_card", "name_reached", "or
 _PITCH, _PLOT = 63.0, 32.0
 _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
 _FRAME_WIDTH = 248.0
+_SIDE = 18.0  # that stays free: a report shows the figure without its margin
 PILL = 64.0  # the width of what holds the points
 _SUM_X, _SUM_WIDTH, _SUM_HEIGHT = 920.0, 78.0, 116.0
 _TOP = 136.0
@@ -197,11 +198,11 @@ def _add_output(scene: Scene, diagram: Diagram, neuron: Neuron, box: Box) -> flo
     plot = Box(1056.0, box.middle - 48, 116.0, 96.0)
     name = name_reached(diagram)
     head = Label.fitted(0, 0, name, "name", 200)
-    x = min(plot.center - head.width / 2, WIDTH - 12 - head.width)
+    x = min(plot.center - head.width / 2, WIDTH - _SIDE - head.width)
     scene.add(Label(x, plot.y - 10, head.text, "name", "start", "c-red", name))
     add_activation(scene, diagram, neuron, plot, (port, (plot.x, box.middle)))
     at = plot.center, plot.bottom + 30
-    y = add_outcome(scene, diagram, neuron, at, 2 * (WIDTH - 8 - plot.center))
+    y = add_outcome(scene, diagram, neuron, at, 2 * (WIDTH - _SIDE - plot.center))
     return y if neuron.low == neuron.high else _add_totals(scene, diagram, neuron, box.x, y + 50)
 
 

@@ -171,7 +171,8 @@ function roomOf(element) {
     else right = Math.min(right, box.x - 6);
   }
   const anchor = element.getAttribute("text-anchor") ?? "start";
-  const room = { start: right - x, end: x - left, middle: 2 * Math.min(x - left, right - x) }[anchor];
+  const free = { start: right - x, end: x - left, middle: 2 * Math.min(x - left, right - x) }[anchor];
+  const room = Math.min(free, Number(element.dataset.room ?? Infinity));
   rooms.set(element, room);
   return room;
 }

@@ -79,8 +79,8 @@ def _place_limits(output: Classes, terms: Sequence[Term], constants: Sequence[Fr
     ):
         return output
     if len(shifts) == 1:
-        shift = float(shifts.pop())
-        limits = tuple(limit - shift for limit in output.limits)
+        shift = shifts.pop()
+        limits = tuple(float(to_fraction(limit) - shift) for limit in output.limits)
         return output.with_limits(limits, tuple(float(-constant) for constant in constants))
     step = find_step(terms) if terms else Fraction(1)
     limits_: list[Fraction] = []  # the highest first

@@ -73,7 +73,7 @@ class _NormalForm:
         made = build_model(schema, circuit.axes, points, output)
         # A condition outside of a window is two functions: a missing value is in that of its value.
         shown = [self._fill_missing(self._shorten(layer)) for layer in made.layers]
-        return Model(schema, shown, output)
+        return Model(schema, shown, made.output)  # ordered classes have other limits
 
     def _align(self, layer: Layer) -> Layer:
         """Turn "at most b" into "less than b" for columns in which no row has just b."""

@@ -27,30 +27,50 @@ def find_hints(X: EncodedTable, y: Target, *, explained: Collection[str] = ()) -
 
     >>> X = EncodedTable((Field("id"),), np.arange(30.0)[:, None])
     >>> find_hints(X, Target("ill", ("no", "yes"), np.arange(30) % 2))
-    ['id: another whole number in every row, as of an identifier; leave it out: --drop id']
+    ['id has another whole number in every row, as identifiers have; leave it out: --drop id']
     """
-    hints = [
-        *_describe(X, _is_identifier, "another whole number in every row, as of an identifier"),
-        *_describe(X, lambda _, x: _knows(x, y, _), f"knows {y.name} in every row by itself"),
-    ]
-    many = [
-        f"{one.name} ({n})"
-        for one in X.fields
-        if (n := _count(one)) > MANY_CATEGORIES and one.name not in explained
-    ]
+    identifiers = _list_names(X, _is_identifier)
+    givers = _list_names(X, lambda one, x: _knows(x, y, one))
+    same = [name for name in _list_names(X, _is_constant) if name not in explained]
+    hints = []
+    if identifiers:
+        have = "has" if len(identifiers) == 1 else "have"
+        hints.append(
+            f"{list_some(identifiers, _MAX_NAMED)} {have} another whole number in every row, as "
+            f"identifiers have; leave {_name_them(identifiers)} out: {_list_options(identifiers)}"
+        )
+    if givers:
+        give, them = ("gives" if len(givers) == 1 else "give"), _name_them(givers)
+        hints.append(
+            f"{list_some(givers, _MAX_NAMED)} {give} {y.name} away in every row; unless "
+            f"{them} can be known before {y.name} is, leave {them} out: {_list_options(givers)}"
+        )
+    if same:
+        hints.append(f"the same value in every row, of no use: {list_some(same, _MAX_NAMED)}")
+    many = [one for one in X.fields if _count(one) > MANY_CATEGORIES and one.name not in explained]
     if many:
-        named = list_some(many, _MAX_NAMED)
-        hints.append(f"many categories, of which each has few rows: {named}; join rare ones")
+        named = list_some([f"{one.name} ({_count(one)})" for one in many], _MAX_NAMED)
+        hints.append(
+            f"many categories with few rows each, so that what is found may be chance: {named}; "
+            "put rare ones together in the table"
+        )
     return hints
 
 
-def _describe(X: EncodedTable, test: Callable[[Field, Floats], bool], what: str) -> list[str]:
-    names = [one.name for i, one in enumerate(X.fields) if test(one, X.rows[:, i])]
-    if not names:
-        return []
-    options = " ".join(f"--drop {shlex.quote(name)}" for name in names[:_MAX_NAMED])
-    last = "is it known before? If not" if what.startswith("knows") else "leave it out"
-    return [f"{list_some(names, _MAX_NAMED)}: {what}; {last}: {options}"]
+def _list_names(X: EncodedTable, test: Callable[[Field, Floats], bool]) -> list[str]:
+    return [one.name for i, one in enumerate(X.fields) if test(one, X.rows[:, i])]
+
+
+def _name_them(names: Collection[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _list_options(names: list[str]) -> str:
+    return " ".join(f"--drop {shlex.quote(name)}" for name in names[:_MAX_NAMED])
+
+
+def _is_constant(one: Field, x: Floats) -> bool:  # noqa: ARG001 - a test of columns
+    return len(x) >= _ENOUGH and not np.isnan(x).any() and bool(x.min() == x.max())
 
 
 def _count(one: Field) -> int:

@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 TASKS = ("classes", "regression")
+_RARE = 0.25  # of the rows: an event, where the words of the classes say nothing
 _FEW = 10  # different whole numbers that are taken for classes
 # What is no finding: of two classes the other one is of interest.
 _NO = frozenset(
@@ -59,6 +60,7 @@ _NO = frozenset(
         "negative",
         "neg",
         "negativ",
+        "ok",
         "normal",
         "healthy",
         "well",
@@ -212,9 +214,8 @@ class LabelledSource:
         if given is not None and len(labels) > 2:
             ranked = _rank_classes(labels, given, self._where)
             return replace(self, target=Field(self.target.name, ranked), ordered=True)
-        return replace(
-            self, target=Field(self.target.name, _order_classes(labels, positive, self._where))
-        )
+        ranked = _order_classes(labels, positive, self.count_classes(), self._where)
+        return replace(self, target=Field(self.target.name, ranked))
 
     @property
     def _where(self) -> str:
@@ -421,8 +422,20 @@ def _is_no(label: Label) -> bool:
     return isinstance(label, str) and label.strip().casefold() in _NO
 
 
+def _find_event(labels: tuple[Label, ...], counts: Mapping[Label, int]) -> Label:
+    """Return which of two classes is of interest: not a "no", a rare one, or the second."""
+    first, second = labels
+    if _is_no(first) != _is_no(second):
+        return first if _is_no(second) else second
+    if all(isinstance(label, str) for label in labels):
+        rare = min(labels, key=lambda label: counts[label])
+        if counts[rare] < _RARE * sum(counts.values()):
+            return rare
+    return second
+
+
 def _order_classes(
-    labels: tuple[Label, ...], positive: str | None, where: str
+    labels: tuple[Label, ...], positive: str | None, counts: Mapping[Label, int], where: str
 ) -> tuple[Label, ...]:
     if len(labels) < 2:
         raise InputError(
@@ -430,7 +443,9 @@ def _order_classes(
             "nothing to distinguish"
         )
     if positive is None:
-        return labels[::-1] if _is_no(labels[1]) and not _is_no(labels[0]) else labels
+        if len(labels) > 2:
+            return labels
+        return labels[::-1] if _find_event(labels, counts) == labels[0] else labels
     if len(labels) != 2 or positive not in map(str, labels):
         shown = ", ".join(map(str, labels[:8]))
         raise InputError(

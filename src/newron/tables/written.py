@@ -15,9 +15,10 @@ DATE = "date"  # what stands in the place of a date's unit
 _SIGNS = "$€£¥₹₽₩₺₫₴"
 _CODES = ("USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "CZK", "Fr.")
 _MONEY = "|".join([f"[{_SIGNS}]", *map(re.escape, _CODES)])
+_MEASURES = "kg|mg|µg|g|km|cm|mm|m|ml|l|h|min|mmHg|mm Hg|mg/dl|mmol/l"  # after a space
 _CELL = re.compile(
     rf"(?P<sign>[+−-]?)\s*(?P<before>{_MONEY})?\s*(?P<second>[+−-]?)"
-    rf"(?P<digits>\d[\d.,'’\s]*?)\s*(?P<after>%|{_MONEY})?"
+    rf"(?P<digits>\d[\d.,'’\s]*?)\s*(?P<after>%|°[CF]|{_MONEY}|(?<=\s)(?:{_MEASURES}))?"
 )
 _SPACES = re.compile(r"(?<=\d)['’\s](?=\d{3}(?!\d))")  # between thousands
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")

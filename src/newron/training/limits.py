@@ -11,6 +11,7 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.objectives import choose_objective, fit_limits
+from newron.training.decoding import bring_to_normal_form
 from newron.training.problem import Problem
 from newron.training.training_set import TrainingSet
 
@@ -50,7 +51,7 @@ def settle_limits(
 ) -> Model:
     """Return a network of ordered classes with the limits that are best for its scores.
 
-    The intercept becomes part of the limits, so that points start at 0.
+    The intercept becomes part of the limits, and points start at 0.
     """
     output, last = model.output, model.layers[-1]
     if not (isinstance(output, Classes) and output.is_ordered) or output.in_points:
@@ -65,7 +66,8 @@ def settle_limits(
     best = fit_limits(problem.targets, scores, problem.weight, output.limits)
     short = _shorten(output, best, problem, scores)
     least = _DECIMALS[0] if model.is_crisp else _FINE
-    return Model(moved.schema, moved.layers, _shorten_bands(short, scores, least))
+    found = Model(moved.schema, moved.layers, _shorten_bands(short, scores, least))
+    return bring_to_normal_form(found, data)  # limits of many digits had kept it from that
 
 
 def _shorten(
