@@ -91,7 +91,7 @@ def test_a_design_goes_on_with_what_the_one_before_has_expanded():
     bins = fit(X, score, Targets(("y",)), FIELDS).parts[0].table
     groups = list(list_groups(bins, rough=False))
     sample = np.arange(0, 6000, 2)
-    curvature = bins.rows.cut(1.0 + np.random.default_rng(2).random(6000))
+    curvature = 1.0 + np.random.default_rng(2).random(3000)
     before = BinnedDesign(bins, groups[:6], sample)
     before.gram(curvature, 0)
     for chosen in (groups[:9], [*groups[1:3], *groups[4:8]], groups[2:5]):

@@ -1,8 +1,14 @@
 """What a survey of a column warns of."""
 
+import math
+from collections import Counter
+from functools import reduce
+
 import numpy as np
 import pytest
 
+from newron.tables.cells import CellFormat
+from newron.tables.survey import ColumnSurvey
 from newron.tables.table import learn_fields
 from tables.support import FRAMES, NAN, learn_one, pd, pl, raises
 
@@ -44,3 +50,34 @@ class TestSuspiciousCategories:
                 learn_one(pd.DataFrame, pd.Series(cells, dtype=object), categorical)
         with raises("column 'x1'", *parts[1:]):
             learn_fields([[cell] for cell in cells])
+
+
+class TestCountsOfArrays:
+    @staticmethod
+    def survey(values, size):
+        form = CellFormat(frozenset(), typed=True)
+        parts = []
+        for first in range(0, len(values), size):
+            parts.append(ColumnSurvey("x", form))
+            parts[-1].add(values[first : first + size])
+        return parts
+
+    @pytest.mark.parametrize("digits", [0, 1, 2, 9])
+    def test_numbers_are_counted_as_cells_one_by_one_however_they_are_cut(
+        self, monkeypatch, digits
+    ):
+        monkeypatch.setattr("newron.tables.survey.MAX_CATEGORIES", 500)
+        values = np.random.default_rng(0).normal(size=2_000).round(digits)
+        values[::7] = np.nan
+        known = Counter(None if math.isnan(value) else value for value in values.tolist())
+        for size in (2_000, 300, 1):
+            found = reduce(ColumnSurvey.merge, self.survey(values, size)).finish()
+            assert (found.n_rows, found.n_missing, found.is_number) == (2_000, 286, True)
+            assert found.counts == (known if len(known) <= 500 else None)
+
+    def test_numbers_of_several_kinds_are_counted_together(self):
+        one, other = self.survey(np.array([1.0, -0.0, np.nan, 2.5]), 2)
+        other.add(np.array([1, 3]))
+        merged = one.merge(other).finish()
+        assert merged.counts == {0: 1, 1: 2, 2.5: 1, 3: 1, None: 1}
+        assert (merged.n_rows, merged.n_missing, merged.is_number) == (6, 1, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ class Partitions:
             )
         parts = self.cluster.map(_survey, self.futures)
         few = self.cluster.map(_take_few, self.futures[:1])[0]
-        surveys = reduce(_merge, self.cluster.list_results(parts))
+        surveys = self.cluster.merge(parts, _merge, most=1)  # counts are large
         options = ColumnOptions(categories=categories)
         first = BatchSource([self.cluster.find_result(few)])
         for name in filter(None, (self.target, self.weight)):

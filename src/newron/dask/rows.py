@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.dask.tasks import Cluster
-from newron.engine.rows import WIDTH, Block, Index, Rows, Values, fold
+from newron.engine.rows import WIDTH, Block, Index, Rows, Values, add, fold
 
 __all__ = ["CODE_BYTES", "RAW_BYTES", "DaskRows", "Group", "choose_width"]
 
@@ -99,6 +99,19 @@ class DaskRows(Rows):
         made = [[one] for one in self._start(_Transpose(function), slice(None), *values)]
         return [_Parts(made, i) for i in range(n)]
 
+    def make_total(
+        self, n: int, function: Callable[..., Any], *values: Values
+    ) -> tuple[list[Values], Any]:
+        """Return values of the rows, which stay with the workers, and a sum."""
+        made = self._start(_Store(function, add), slice(None), *values)
+        total = self._cluster.merge(self._cluster.map(_get_last, made), add)
+        parts = [[one] for one in made]
+        return [_Parts(parts, i) for i in range(n)], total
+
+    def locate(self, index: Index | None) -> Values:
+        """Return where some rows are in each block; that is sent once."""
+        return self.make_one(_pass, super().locate(index))
+
     def store(
         self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
     ) -> tuple[Rows, list[Values], Any]:
@@ -109,7 +122,7 @@ class DaskRows(Rows):
         made: list[Any] = []
         for worker, among in self._deal():
             wish = {"workers": [worker], "allow_other_workers": True}
-            made += self._start(_Store(function, merge), among, **wish)
+            made += self._start(_StoreCodes(function, merge), among, **wish)
         total = self._cluster.merge(self._cluster.map(_get_last, made), merge)
         firsts = range(0, len(made), self._width)
         joined = [made[first : first + self._width] for first in firsts]
@@ -244,6 +257,12 @@ class _Store(_Fold):
 
     def __call__(self, blocks: Any, *values: Any) -> Any:
         *lists, sums = zip(*self.run(blocks, *values), strict=True)
-        codes, *others = map(list, lists)
-        blocks = [Block(np.asarray(each)) for each in codes]
-        return blocks, *others, fold(sums, self.merge)
+        return *map(list, lists), fold(sums, self.merge)
+
+
+class _StoreCodes(_Store):
+    """The first entries are codes of blocks."""
+
+    def __call__(self, blocks: Any, *values: Any) -> Any:
+        codes, *others = super().__call__(blocks, *values)
+        return [Block(np.asarray(each)) for each in codes], *others

@@ -70,9 +70,9 @@ class Cluster:
         """Yield results in their order."""
         return map(self.find_result, futures)
 
-    def merge(self, parts: list[Any], merge: Callable[[Any, Any], Any]) -> Any:
+    def merge(self, parts: list[Any], merge: Callable[[Any, Any], Any], most: int = _MERGED) -> Any:
         """Return parts merged in the tree of sums: by workers, but for the last ones."""
-        while len(parts) > _MERGED:
+        while len(parts) > most:
             chunks = [parts[i : i + _MERGED] for i in range(0, len(parts), _MERGED)]
             parts = self.map(fold, chunks, [merge] * len(chunks))
         return fold(self.list_results(parts), merge)

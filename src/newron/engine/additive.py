@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,16 +27,15 @@ from newron.engine.design import (
     BinnedDesign,
     DenseDesign,
     Design,
-    Pairs,
     coarsen,
     expand,
     find_tied,
-    sum_block,
 )
 from newron.engine.evidence import Coefficients, Settings, solve
 from newron.engine.likelihood import Likelihood
 from newron.engine.monotone import fix_directions, hold_directions
 from newron.engine.pairs import PairScan, coarsen_rows, find_pairs, make_pair_group
+from newron.engine.passage import sum_derivatives
 from newron.engine.rows import Index, Values
 from newron.engine.screening import WIDE, Sums, find_columns, find_partners
 from newron.engine.steps import find_steps
@@ -160,19 +158,12 @@ class Additive:
 
     def sum_derivatives(self) -> Sums:
         """Return gradient and curvature summed over the bins, for each output."""
-        derivatives = [self.likelihood.differentiate(self.scores, k) for k in range(self.n_outputs)]
-        return [(self._sum_bins(g)[0], self._sum_bins(w)[0]) for g, w in derivatives]
+        return sum_derivatives(self.likelihood, self.scores, range(self.n_outputs))[0]
 
     def sum_curvature(self, output: int) -> tuple[Floats, float]:
         """Return an output's curvature summed over the bins of all columns, and over all rows."""
-        bins, _, total = self._sum_bins(self.likelihood.differentiate(self.scores, output)[1])
-        return bins, total
-
-    def _sum_bins(self, values: Values) -> tuple[Floats, Floats, float]:
-        found: tuple[Floats, Floats, float] = self.table.rows.total(
-            partial(sum_block, Pairs()), values
-        )
-        return found
+        (sums,), (total,) = sum_derivatives(self.likelihood, self.scores, [output])
+        return sums[1], total
 
     def band(self, column: int, output: int) -> tuple[Floats, Floats]:
         """Return a column's curve and its standard deviation, both by bin."""

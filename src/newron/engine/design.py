@@ -28,6 +28,8 @@ __all__ = [
     "DenseDesign",
     "Design",
     "Pairs",
+    "Tables",
+    "add_scores",
     "average_levels",
     "coarsen",
     "expand",
@@ -35,6 +37,8 @@ __all__ = [
     "find_tied",
     "sum_block",
 ]
+
+Tables = NDArray[np.float32]
 
 _UNCHANGED = 0.02  # of the curvature, within which the last one will do
 LEVELS = 32  # of a column in a pair, kLevels of cpp/core/engine_kernels.h
@@ -51,10 +55,11 @@ class Design(Protocol):
     def project(self, values: Values) -> Floats:
         """Return the sum of a value over the rows, by function."""
 
-    def gram(self, curvature: Values, output: int) -> Floats:
+    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
         """Return the curvature by coefficients, of shape (size, size); its lower half counts.
 
-        What was last returned for the same output may serve again.
+        The curvature by row is that of all rows, or of the design's sample. What was last
+        returned for the same output may serve again.
         """
 
 
@@ -105,10 +110,10 @@ class DenseDesign:
         """Return the sum of a value over the rows, by function."""
         return np.asarray(self.matrix.T @ self.rows.take(None, values))
 
-    def gram(self, curvature: Values, output: int) -> Floats:
+    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
         """Return the curvature by coefficients."""
         del output  # few rows: nothing is kept
-        weighed = self.matrix * np.sqrt(self.rows.take(None, curvature))[:, None]
+        weighed = self.matrix * np.sqrt(curvature)[:, None]
         return np.asarray(dsyrk(1.0, weighed.T, lower=1))
 
 
@@ -165,6 +170,10 @@ class BinnedDesign:
 
     def score(self, coefficients: Floats) -> Values:
         """Return the sum of functions for every row."""
+        return self.rows.make_one(partial(add_scores, *self.tabulate(coefficients)))
+
+    def tabulate(self, coefficients: Floats) -> tuple[float, Tables, Pairs, Tables]:
+        """Return a constant and the sums of functions by bin and cell, for :func:`add_scores`."""
         tables = np.zeros((len(self.table.columns), 256), np.float32)
         cells = np.zeros((len(self.pairs.index), LEVELS * LEVELS), np.float32)
         for group, part in zip(self.groups, self.slices, strict=True):
@@ -173,12 +182,14 @@ class BinnedDesign:
                 cells[self.pairs.index[group.columns]] += values
             else:
                 tables[group.columns[0], : len(values)] += values
-        first = float(coefficients[0])
-        return self.rows.make_one(partial(_add_scores, first, tables, self.pairs, cells))
+        return float(coefficients[0]), tables, self.pairs, cells
 
     def project(self, values: Values) -> Floats:
         """Return the sum of a value over the rows, by function."""
-        bins, cells, total = self.rows.total(partial(sum_block, self.pairs), values)
+        return self.collect(*self.rows.total(partial(sum_block, self.pairs), values))
+
+    def collect(self, bins: Floats, cells: Floats, total: float) -> Floats:
+        """Return the sum of a value over the rows by function, from those over bins and cells."""
         out = np.empty(self.size)
         out[0] = total
         for group, part in zip(self.groups, self.slices, strict=True):
@@ -188,11 +199,20 @@ class BinnedDesign:
                 out[part] = group.basis.T @ bins[group.columns[0], : len(group.basis)]
         return out
 
-    def gram(self, curvature: Values, output: int) -> Floats:
+    @cached_property
+    def places(self) -> Values:
+        """Where the rows of the sample are in each block."""
+        return self.rows.locate(self.sample)
+
+    @cached_property
+    def _codes(self) -> Codes:
+        return self.rows.take_codes(self.sample)
+
+    def gram(self, curvature: NDArray[Any], output: int) -> Floats:
         """Return the curvature by coefficients, of the sampled rows for all."""
         if self._sampled is None:
             self._sampled = self._expand(self.groups)
-        here = np.asarray(self.rows.take(self.sample, curvature) * self.scale, np.float32)
+        here = np.asarray(curvature * self.scale, np.float32)
         if output in self._last:
             before, gram = self._last[output]
             if float(np.abs(here - before).sum()) <= _UNCHANGED * float(before.sum()):
@@ -204,14 +224,14 @@ class BinnedDesign:
 
     def _expand(self, groups: Sequence[Group]) -> NDArray[np.float32]:
         """Return a constant and the functions of some groups on the sample."""
-        codes = self.rows.take_codes(self.sample)
-        coarse = np.zeros_like(codes)
+        coarse = np.zeros_like(self._codes)
         for c, level in self.pairs.levels.items():
-            coarse[c] = level[codes[c]]
-        return expand(groups, codes, coarse, np.float32)
+            coarse[c] = level[self._codes[c]]
+        return expand(groups, self._codes, coarse, np.float32)
 
     def _take_over(self, before: BinnedDesign, sampled: NDArray[np.float32]) -> None:
         """Keep the functions and curvatures of the groups that were there before, which lead."""
+        self.places, self._codes = before.places, before._codes
         parts = {id(group): part for group, part in zip(before.groups, before.slices, strict=True)}
         known = [parts[id(group)] for group in self.groups if id(group) in parts]
         new = self.groups[len(known) :]
@@ -237,13 +257,10 @@ def _widen(gram: Floats, functions: NDArray[np.float32], curvature: NDArray[Any]
     return wide
 
 
-def _add_scores(
-    first: float,
-    tables: NDArray[np.float32],
-    pairs: Pairs,
-    cells: NDArray[np.float32],
-    block: Block,
+def add_scores(
+    first: float, tables: Tables, pairs: Pairs, cells: Tables, block: Block
 ) -> NDArray[np.float32]:
+    """Return the scores of a block: a constant, and look-ups by bin and by cell of pairs."""
     scores = np.full(block.n_rows, first, np.float32)
     coarse = block.coarsen(pairs.levels)
     _core.add_scores(block.codes, tables, coarse, pairs.positions, cells, scores, block.n_threads)

@@ -18,10 +18,11 @@ from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
 
 from newron.engine.basis import Group
-from newron.engine.design import DenseDesign, Design, find_slices
+from newron.engine.design import BinnedDesign, DenseDesign, Design, find_slices
 from newron.engine.likelihood import Likelihood
+from newron.engine.passage import find_slope, move_scores, try_step
 from newron.engine.posterior import CovariancePosterior, KernelPosterior, Posterior, invert
-from newron.engine.rows import Block, Values
+from newron.engine.rows import Values
 from newron.model.arithmetic import Floats
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "Settings",
     "solve",
 ]
+
+Attempt = Callable[[float], tuple[Values, float]]  # a rate to the scores and the loss there
 
 _FREE = 1e-6  # prior precision of the constant
 _SHARED_FREE = 0.05  # of the constants of several classes, which are free together
@@ -150,29 +153,44 @@ class _Walk:
     scores: list[Values]
     loss: float | None = None
 
-    def take(self, output: int, step: Floats, move: Values, precision: Floats) -> None:
-        """Take a step as far as it lowers the loss with its penalty; ``move`` is by row."""
-        values, start = self.at.values[:, output], self.scores[output]
-        rows = self.likelihood.rows
+    def take(self, output: int, step: Floats, attempt: Attempt, precision: Floats) -> None:
+        """Take a step as far as it lowers the loss with its penalty."""
+        values = self.at.values[:, output]
         loss = self.likelihood.loss(self.scores) if self.loss is None else self.loss
         limit = (loss + _penalize(values, precision)) * (1.0 + 1e-7) + 1e-9
-        rate, after = 1.0, loss
+        rate = 1.0
         for _ in range(_HALVINGS):
-            self.scores[output] = rows.make_one(partial(_move, rate), start, move)
-            after = self.likelihood.loss(self.scores)
+            scores, after = attempt(rate)
             if after + _penalize(values + rate * step, precision) <= limit:
+                self.scores[output] = scores
                 break
             rate *= 0.5
         else:
             rate, after = 0.0, loss
-            self.scores[output] = start
         self.at.values[:, output] = values + rate * step
         self.loss = after
 
+    def attempt(self, design: Design, output: int, step: Floats) -> Attempt:
+        """Return what tries a part of a step of one output."""
+        if isinstance(design, BinnedDesign):
+            return partial(try_step, design, self.likelihood, self.scores, output, step)
+        return partial(self._move, output, design.score(step))
 
-def _move(rate: float, block: Block, start: NDArray[Any], move: NDArray[Any]) -> NDArray[Any]:
-    del block
-    return np.asarray(start + rate * move)
+    def _move(self, output: int, move: Values, rate: float) -> tuple[Values, float]:
+        scores = list(self.scores)
+        moved = partial(move_scores, rate)
+        scores[output] = self.likelihood.rows.make_one(moved, scores[output], move)
+        return scores[output], self.likelihood.loss(scores)
+
+    def look(self, design: Design, output: int) -> tuple[Floats, NDArray[Any]]:
+        """Return the gradient by function, and the curvature of the design's rows."""
+        if isinstance(design, BinnedDesign):
+            unknown = self.loss is None
+            slope = find_slope(design, self.likelihood, self.scores, output, lost=unknown)
+            self.loss = slope.loss if unknown else self.loss
+            return slope.downhill, slope.curvature
+        gradient, curvature = self.likelihood.differentiate(self.scores, output)
+        return design.project(gradient), self.likelihood.rows.take(None, curvature)
 
 
 def _penalize(values: Floats, precision: Floats) -> float:
@@ -183,14 +201,13 @@ def _step(design: Design, walk: _Walk, output: int) -> Posterior:
     """Take one of Newton's steps for one output."""
     if isinstance(design, DenseDesign) and design.size > len(design.matrix):
         return _step_by_rows(design, walk, output)
-    gradient, curvature = walk.likelihood.differentiate(walk.scores, output)
+    downhill, curvature = walk.look(design, output)
     precision = walk.at.precision(walk.likelihood.shift_free)
-    downhill = design.project(gradient)
     # The constant's precision only damps it.
     downhill[1:] -= precision[1:] * walk.at.values[1:, output]
     factor = _factorize(design.gram(curvature, output), precision + _FREE)
     step = cho_solve((factor, True), downhill, check_finite=False)
-    walk.take(output, step, design.score(step), precision)
+    walk.take(output, step, walk.attempt(design, output, step), precision)
     return CovariancePosterior(invert(factor), precision)
 
 
@@ -223,7 +240,7 @@ def _step_by_rows(design: DenseDesign, walk: _Walk, output: int) -> Posterior:
     target = curvature * (design.matrix @ values) + gradient
     solved = cho_solve((factor, True), root * (kernel @ target), check_finite=False)
     step = prior * (design.matrix.T @ (target - root * solved)) - values
-    walk.take(output, step, design.score(step), precision)
+    walk.take(output, step, walk.attempt(design, output, step), precision)
     return KernelPosterior(prior, design, root[:, None] * invert(factor) * root)
 
 

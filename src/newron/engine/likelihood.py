@@ -5,7 +5,7 @@ Scores are values of the rows, block by block, for each output; they are float32
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -61,7 +61,8 @@ class Likelihood:
         """Whether a constant added to all scores changes nothing."""
 
     @property
-    def _factor(self) -> float:
+    def factor(self) -> float:
+        """By which the summed loss of the objective is multiplied."""
         return self.objective.likelihood_factor / self.dispersion
 
     def start(self) -> Floats:
@@ -72,14 +73,21 @@ class Likelihood:
 
     def loss(self, scores: Scores) -> float:
         """Return the summed loss."""
-        lost = partial(_sum_loss, self.objective)
-        return self._factor * float(
-            self.rows.total(lost, self.sought.targets, self.sought.weight, *scores)
-        )
+        sought = self.sought
+        lost = self.rows.total(self.lose_block(), sought.targets, sought.weight, *scores)
+        return self.factor * float(lost)
+
+    def lose_block(self) -> Callable[..., float]:
+        """Return the function that sums the loss of a block, without the factor."""
+        return partial(_sum_loss, self.objective)
+
+    def differentiate_block(self, output: int) -> Callable[..., tuple[NDArray[Any], NDArray[Any]]]:
+        """Return the function of a block's negative gradient and curvature by an output's score."""
+        return partial(_differentiate, self.objective, self.factor, output)
 
     def differentiate(self, scores: Scores, output: int) -> tuple[Values, Values]:
         """Return the negative gradient and the curvature by one output's scores, by row."""
-        step = partial(_differentiate, self.objective, self._factor, output)
+        step = self.differentiate_block(output)
         made = self.rows.make(2, step, self.sought.targets, self.sought.weight, *scores)
         return made[0], made[1]
 
@@ -87,13 +95,15 @@ class Likelihood:
         self, index: Index | None, scores: Scores
     ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Return gradient and curvature of some rows, or of all, for each output."""
-        take = partial(self.rows.take, index)
-        targets, weight = take(self.sought.targets), take(self.sought.weight)
-        own = [take(part) for part in scores]
-        return [
-            _differentiate(self.objective, self._factor, k, None, targets, weight, *own)
-            for k in range(self.n_outputs)
-        ]
+        sought = self.sought
+        slopes = [self.differentiate_block(k) for k in range(self.n_outputs)]
+        if index is None:
+            values = [self.rows.take(None, part) for part in (sought.targets, sought.weight)]
+            own = [self.rows.take(None, part) for part in scores]
+            return [slope(None, *values, *own) for slope in slopes]
+        task = partial(_differentiate_some, slopes)
+        found = self.rows.gather(index, task, sought.targets, sought.weight, *scores)
+        return [(found[:, 2 * k], found[:, 2 * k + 1]) for k in range(self.n_outputs)]
 
     def update(self, scores: Scores, n_effective: float) -> None:
         """Estimate what residuals determine: the dispersion by the rows that parameters leave."""
@@ -147,6 +157,14 @@ def _differentiate(
     bent = np.zeros(len(weight)) if curvature is None else curvature
     weight = factor * weight
     return -weight * expansion.gradient[:, output], weight * np.maximum(bent, 0.0)
+
+
+def _differentiate_some(
+    slopes: Sequence[Callable[..., Any]], block: Block, places: Index, *values: NDArray[Any]
+) -> Floats:
+    """Return gradients and curvatures of some rows of a block, side by side."""
+    own = [part[places] for part in values]
+    return np.column_stack([column for slope in slopes for column in slope(block, *own)])
 
 
 def _sum_squares(

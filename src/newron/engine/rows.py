@@ -28,6 +28,7 @@ __all__ = [
     "MemoryRows",
     "Rows",
     "Values",
+    "add",
     "cut_rows",
     "fold",
     "run_ahead",
@@ -57,6 +58,8 @@ class Block:
     def coarsen(self, levels: dict[int, Codes]) -> Codes:
         """Return some columns with fewer levels, by the level of every code."""
         key = tuple(levels)
+        if not key:
+            return np.empty((0, self.n_rows), np.uint8)
         if key not in self._coarse:
             self._coarse.clear()
             coarse = np.empty((len(levels), self.n_rows), np.uint8)
@@ -126,6 +129,15 @@ class Rows(ABC):
         """Return ``n`` values of the rows: the function returns a tuple of so many arrays."""
 
     @abstractmethod
+    def make_total(
+        self, n: int, function: Callable[..., Any], *values: Values
+    ) -> tuple[list[Values], Any]:
+        """Return ``n`` values of the rows and a sum, in one passage.
+
+        The function returns a tuple of so many arrays and, last, a part of the sum.
+        """
+
+    @abstractmethod
     def store(
         self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
     ) -> tuple[Rows, list[Values], Any]:
@@ -140,7 +152,7 @@ class Rows(ABC):
 
     def total(self, function: Callable[..., Any], *values: Values) -> Any:
         """Return the sum of what a function returns, numbers or tuples of arrays."""
-        return self.merge(_add, function, *values)
+        return self.merge(add, function, *values)
 
     def merge(
         self, merge: Callable[[Any, Any], Any], function: Callable[..., Any], *values: Values
@@ -173,15 +185,21 @@ class Rows(ABC):
             return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return np.ascontiguousarray(self.gather(index, _take_codes).T)
 
+    def locate(self, index: Index | None) -> Values:
+        """Return where some rows, in order, are in each block; None is all rows."""
+        if index is None:
+            return [np.arange(n) for n in self.sizes]
+        ends = np.cumsum(self.sizes)
+        bounds = np.searchsorted(index, np.concatenate([[0], ends]))
+        return [
+            index[a:b] - (end - n)
+            for a, b, end, n in zip(bounds[:-1], bounds[1:], ends, self.sizes, strict=True)
+        ]
+
     def gather(self, index: Index, function: Callable[..., Any], *values: Values) -> NDArray[Any]:
         """Return what a function returns of some rows; it is called with those of its block."""
         order = np.argsort(index, kind="stable")
-        ends = np.cumsum(self.sizes)
-        bounds = np.searchsorted(index[order], np.concatenate([[0], ends]))
-        local = [
-            index[order[a:b]] - (end - n)
-            for a, b, end, n in zip(bounds[:-1], bounds[1:], ends, self.sizes, strict=True)
-        ]
+        local = Rows.locate(self, index[order])
         found = np.concatenate(list(self.run(function, local, *values)))
         out = np.empty_like(found)
         out[order] = found
@@ -204,6 +222,15 @@ class MemoryRows(Rows):
         """Return values of the rows."""
         made = list(self.run(function, *values))
         return [[parts[i] for parts in made] for i in range(n)]
+
+    def make_total(
+        self, n: int, function: Callable[..., Any], *values: Values
+    ) -> tuple[list[Values], Any]:
+        """Return values of the rows and a sum."""
+        made = list(self.run(function, *values))
+        return [[parts[i] for parts in made] for i in range(n)], fold(
+            (parts[-1] for parts in made), add
+        )
 
     def store(
         self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
@@ -239,7 +266,14 @@ def run_ahead(
             yield result
 
 
-def _add(a: Any, b: Any) -> Any:
+def add(a: Any, b: Any) -> Any:
+    """Return a sum: of tuples that of their entries, of lists one after the other.
+
+    Examples
+    --------
+    >>> add((1.5, ["a"]), (2.0, ["b"]))
+    (3.5, ['a', 'b'])
+    """
     if isinstance(a, tuple):
         return tuple(one + other for one, other in zip(a, b, strict=True))
     return a + b

@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.engine.rows import Block, Rows, Values, fold, run_ahead
+from newron.engine.rows import Block, Rows, Values, add, fold, run_ahead
 from newron.errors import InputError
 
 __all__ = ["Budget", "KeptRows", "StoredRows", "StoredValues", "store_rows"]
@@ -156,9 +156,16 @@ class KeptRows(Rows):
         """Return values of the rows."""
         made = [StoredValues(self._budget) for _ in range(n)]
         for parts in self.run(function, *values):
-            for each, part in zip(made, parts, strict=True):
-                each.append(part)
+            _keep(made, parts)
         return list(made)
+
+    def make_total(
+        self, n: int, function: Callable[..., Any], *values: Values
+    ) -> tuple[list[Values], Any]:
+        """Return values of the rows and a sum."""
+        made = [StoredValues(self._budget) for _ in range(n)]
+        total = fold((_keep(made, parts) for parts in self.run(function, *values)), add)
+        return list(made), total
 
     def store(
         self, n: int, function: Callable[..., Any], merge: Callable[[Any, Any], Any]
@@ -191,16 +198,19 @@ def store_rows(
     n_threads: int,
 ) -> tuple[Rows, list[Values], Any]:
     """Keep what was made of each block: codes, ``n`` values, and a part of a sum."""
-    codes, values = StoredValues(budget), [StoredValues(budget) for _ in range(n)]
+    codes, *values = made = [StoredValues(budget) for _ in range(1 + n)]
     sizes: list[int] = []
 
-    def keep() -> Iterator[Any]:
-        for block, *parts, summed in results:
-            codes.append(block)
-            sizes.append(block.shape[1])
-            for each, part in zip(values, parts, strict=True):
-                each.append(part)
-            yield summed
+    def keep(parts: tuple[Any, ...]) -> Any:
+        sizes.append(parts[0].shape[1])
+        return _keep(made, parts)
 
-    total = fold(keep(), merge)
+    total = fold(map(keep, results), merge)
     return StoredRows(codes, sizes, budget, n_threads), list(values), total
+
+
+def _keep(made: Sequence[StoredValues], parts: tuple[Any, ...]) -> Any:
+    """Keep the first values of a block, and return what is left: a part of a sum."""
+    for each, part in zip(made, parts, strict=False):
+        each.append(part)
+    return parts[-1]

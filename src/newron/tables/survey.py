@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newron.tables.cells import IN_MEMORY, CellFormat, Cells
 from newron.tables.field import Floats, Label, make_label
@@ -25,12 +26,61 @@ MAX_CATEGORIES = 65_000
 _MANY_TEXTS, _MOSTLY = 50, 0.9
 
 
+@dataclass(frozen=True)
+class NumberCounts:
+    """How often each number occurs, in order, and how many are missing.
+
+    Arrays are counted so, since a table may have millions of different numbers before that is
+    known, and its parts are counted by processes of their own.
+    """
+
+    values: Floats
+    times: NDArray[np.intp]
+    n_missing: int
+
+    @classmethod
+    def count(cls, numbers: NDArray[Any]) -> NumberCounts:
+        """Count the numbers of an array."""
+        with np.errstate(over="ignore"):  # a longer float may become infinite
+            there = numbers[numbers == numbers].astype(np.float64)
+        ordered = np.sort(there + 0.0)  # -0.0 is 0.0
+        return cls._join(ordered, np.ones(len(ordered), np.intp), len(numbers) - len(there))
+
+    @classmethod
+    def _join(cls, ordered: Floats, times: NDArray[np.intp], n_missing: int) -> NumberCounts:
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+        summed = np.add.reduceat(times, first) if len(first) else times
+        return cls(ordered[first], summed, n_missing)
+
+    @property
+    def n_different(self) -> int:
+        """How many values there are; missing is one."""
+        return len(self.values) + (self.n_missing > 0)
+
+    def merge(self, other: NumberCounts) -> NumberCounts:
+        """Return what two arrays hold together."""
+        both = np.concatenate([self.values, other.values])
+        order = np.argsort(both, kind="stable")  # two ordered parts are merged
+        times = np.concatenate([self.times, other.times])[order]
+        return self._join(both[order], times, self.n_missing + other.n_missing)
+
+    def list_values(self) -> dict[Any, int]:
+        """Return how often each value occurs; None is a missing one."""
+        counted = dict(zip(self.values.tolist(), self.times.tolist(), strict=True))
+        return counted | ({None: self.n_missing} if self.n_missing else {})
+
+
+def _merge_numbers(a: NumberCounts | None, b: NumberCounts | None) -> NumberCounts | None:
+    return (a or b) if a is None or b is None else a.merge(b)
+
+
 @dataclass
 class ColumnSurvey:
     """Counts the values of a column.
 
     - ``counts``: How often each value occurs, as it is written; None where a file has more than
       ``MAX_CATEGORIES``.
+    - ``numbers``: Those of arrays, until the survey is finished.
     """
 
     name: str
@@ -38,6 +88,7 @@ class ColumnSurvey:
     n_rows: int = 0
     n_missing: int = 0
     counts: Counter[Any] | None = field(default_factory=Counter)
+    numbers: NumberCounts | None = None
     is_number: bool = True  # as far as values were looked at
     units: set[str | None] = field(default_factory=set)  # of numbers that are not zero
 
@@ -47,10 +98,36 @@ class ColumnSurvey:
         if self.counts is None:
             self._inspect(cells)
             return
-        self.counts.update(_list_values(cells))
-        if len(self.counts) > MAX_CATEGORIES and not self.form.exact:
+        if isinstance(cells, np.ndarray) and cells.dtype.kind == "f" and not self.form.exact:
+            counted = NumberCounts.count(cells)
+            self.numbers = counted if self.numbers is None else self.numbers.merge(counted)
+        else:
+            self.counts.update(_list_values(cells))
+        self._limit()
+
+    def _limit(self) -> None:
+        """Keep no counts of too many different values."""
+        if self.counts is None or self.form.exact:
+            return
+        if self.counts:  # which may be the same numbers
+            self._list_numbers()
+        n = len(self.counts) + (0 if self.numbers is None else self.numbers.n_different)
+        if n > MAX_CATEGORIES:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Inspect what was counted, and count no more."""
+        if self.counts:
             self._inspect(list(self.counts), self.counts.values())
-            self.counts = None
+        if self.numbers is not None:  # these are numbers, of which missing ones alone count
+            self.n_missing += self.numbers.n_missing
+        self.counts = self.numbers = None
+
+    def _list_numbers(self) -> None:
+        """Count the numbers of arrays together with all other values."""
+        if self.counts is not None and self.numbers is not None:
+            self.counts.update(self.numbers.list_values())
+            self.numbers = None
 
     def _inspect(self, cells: Cells, times: Iterable[int] | None = None) -> None:
         """Count missing values, and see whether all others are numbers."""
@@ -81,27 +158,28 @@ class ColumnSurvey:
 
     def merge(self, other: ColumnSurvey) -> ColumnSurvey:
         """Return what two parts of a column hold together, both not finished yet."""
-        for one in (self, other):
-            if one.counts is not None and None in (self.counts, other.counts):
-                one._inspect(list(one.counts), one.counts.values())
-                one.counts = None
-        counts = None
+        if (self.counts is None) != (other.counts is None):
+            (self if other.counts is None else other)._give_up()
+        counts, numbers = None, None
         if self.counts is not None and other.counts is not None:
             counts = self.counts + other.counts
+            numbers = _merge_numbers(self.numbers, other.numbers)
         merged = ColumnSurvey(
             self.name,
             self.form,
             self.n_rows + other.n_rows,
             self.n_missing + other.n_missing,
             counts,
+            numbers,
             self.is_number and other.is_number,
             self.units | other.units,
         )
-        merged.add([])  # too many different values are not kept
+        merged._limit()
         return merged
 
     def finish(self) -> ColumnSurvey:
         """Inspect the values that were counted one by one."""
+        self._list_numbers()
         if self.counts:
             self._inspect(list(self.counts), self.counts.values())
         return self
