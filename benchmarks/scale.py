@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,6 +29,12 @@ import numpy as np
 
 from benchmarks.report import Report, open_report
 
+# What Dask does by the clock: on a machine that others use, it would count several times.
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "10s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
 PIECE = 250_000  # rows that are drawn together
 PROCESSING = "smooth"
 
@@ -155,11 +161,23 @@ def fit_files(folder: Path, n_jobs: int) -> Any:
     return NewronClassifier(PROCESSING, n_jobs=n_jobs).fit(data, "y"), begin, {}
 
 
+@contextmanager
+def open_cluster(n_workers: int) -> Iterator[Any]:
+    """Return the client of worker processes on this machine."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    with dask.config.set(QUIET), LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=True,
+        memory_limit=0, dashboard_address=":0",
+    ) as cluster, Client(cluster) as client:  # fmt: skip
+        yield client
+
+
 def fit_dask(folder: Path, n_workers: int, *, kill: bool = False) -> Any:
     """Fit the files as partitions of a cluster; with ``kill`` one worker is killed half way."""
     import dask.dataframe as dd
     import pandas as pd
-    from distributed import Client, LocalCluster
 
     from newron import Callback
     from newron.dask import DaskNewronClassifier
@@ -182,10 +200,7 @@ def fit_dask(folder: Path, n_workers: int, *, kill: bool = False) -> Any:
         return begin_map(self, function, *columns, **how)
 
     Cluster.map = count  # type: ignore[method-assign]
-    with LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True,
-        memory_limit=0, dashboard_address=":0",
-    ) as cluster, Client(cluster) as client:  # fmt: skip
+    with open_cluster(n_workers) as client:
         paths = sorted(folder.glob("*.parquet"))
         frame = dd.from_map(pd.read_parquet, paths, meta=pd.read_parquet(paths[0]).iloc[:0])
         begin = time.process_time()
@@ -281,7 +296,7 @@ class Journal:
 
 
 @contextmanager
-def open_folder(where: str | None, n_bytes: float) -> Any:
+def open_folder(where: str | None, n_bytes: float) -> Iterator[Path]:
     """Return a folder with room for so many bytes; it is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="newron-scale-", dir=where) as name:
         if shutil.disk_usage(name).free < 1.2 * n_bytes:
@@ -352,7 +367,8 @@ def measure_speed(report: Report, journal: Journal, shape: Shape) -> None:
         ["", "client CPU s", "workers CPU s", "all", "÷ files", "speed", "rounds", "tasks"], rows
     )
     report.add("*Speed* is that of one worker over this one, where client and busiest worker take")
-    report.add("turns: their seconds added, which no further processor could save.")
+    report.add("turns: their seconds added, which no further processor could save. Dask's profiler")
+    report.add("and monitors, which work by the clock, are off.")
 
 
 PARTS = ("bits", "memory", "speed", "edges", "model")

@@ -363,14 +363,15 @@ class TestErrors:
 def test_a_parquet_file_is_never_whole_in_memory(tmp_path):
     import pyarrow.parquet as pq
 
-    part = pa.table({f"x{i}": np.random.default_rng(i).random(20_000) for i in range(10)})
+    part = pa.table({f"x{i}": np.random.default_rng(i).random(20_000) for i in range(4)})
     path = tmp_path / "long.parquet"
     with pq.ParquetWriter(path, part.schema, compression="none", use_dictionary=False) as file:
-        for _ in range(20):
+        for _ in range(60):
             file.write_table(part)
     before, held, n_rows = pa.total_allocated_bytes(), [], 0
     for batch in open_table(path).read():
         n_rows += batch.n_rows
         held.append(pa.total_allocated_bytes() - before)
-    assert n_rows == 400_000
-    assert max(held) < path.stat().st_size / 2
+    assert n_rows == 1_200_000
+    # A buffer of 1 MB for each column, and the batch: that does not depend on the file's length.
+    assert max(held) < path.stat().st_size / 3

@@ -21,8 +21,9 @@ from newron.engine.rows import WIDTH, Block, Index, Rows, Values, add, fold
 
 __all__ = ["CODE_BYTES", "RAW_BYTES", "DaskRows", "Group", "choose_width"]
 
-# Milliseconds: of a block in a round, and of a task on its worker, in client and scheduler.
-_BLOCK, _TASK, _SENT = 1.0, 3.0, 1.5
+# Milliseconds of processors, by benchmarks.scale: of a block of 20 columns in a round, and of a
+# task on its worker, in client and scheduler.
+_BLOCK, _TASK, _SENT = 3.0, 2.7, 2.0
 CODE_BYTES, RAW_BYTES = 2**29, 2**27  # of a group at most, as codes and before
 
 
