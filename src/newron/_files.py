@@ -11,8 +11,6 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["make_rough_path", "open_whole", "write_whole"]
-
 
 def write_whole(content: bytes, path: str | PathLike[str]) -> None:
     """Write a file that appears whole or not at all."""

@@ -17,8 +17,6 @@ from newron.model import Model
 from newron.model.arithmetic import Floats
 from newron.tables import EncodedTable, Field
 
-__all__ = ["RESTARTS", "load_training_rows", "make_monk2", "train_monk2"]
-
 RESTARTS = 40
 _SIZES = (3, 3, 2, 3, 4, 2)
 

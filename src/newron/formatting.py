@@ -20,38 +20,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = [
-    "MINUS",
-    "clean",
-    "clean_lines",
-    "escape_unprintable",
-    "format_amount",
-    "format_class",
-    "format_count",
-    "format_duration",
-    "format_fixed",
-    "format_fraction",
-    "format_integer",
-    "format_label",
-    "format_number",
-    "format_percent",
-    "format_position",
-    "format_probability",
-    "format_rounded",
-    "format_seconds",
-    "format_signed",
-    "format_threshold",
-    "format_to_exponent",
-    "format_typographic",
-    "format_unit",
-    "format_value",
-    "join_words",
-    "list_some",
-    "quote",
-    "quote_unit",
-    "to_ascii",
-]
-
 MINUS = "−"
 _HUGE = 10**15  # whole numbers from here on are rounded
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from newron.checker import CertificateError, check, states
-from newron.checker.check import CLASS, SCORE, TARGET, evaluate, make_certificate
+from newron.checker.check import CLASS, TARGET, evaluate, make_certificate
+from newron.checker.comparison import SCORE
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.model.arithmetic import exp
 from newron.rules import proof, prove

@@ -20,7 +20,8 @@ from explanations.test_counterfactual import (
 from model.networks import make_model, with_ranks
 from model.test_points import make_point_rows, with_points
 from newron.errors import InputError
-from newron.explanations.explanation import explain, name_functions
+from newron.explanations.conditions import name_functions
+from newron.explanations.explanation import explain
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.model.aggregation import activate
 from newron.model.processing import get_processing

@@ -13,6 +13,7 @@ with whole numbers and fractions where the prover computes with arrays.
 >>> check(rules.to_text(notes=False), model.to_dict(), rules.proof.certificate)
 """
 
-from newron.checker.check import CertificateError, check
+from newron.checker.check import check
+from newron.checker.network import CertificateError
 
 __all__ = ["CertificateError", "check"]

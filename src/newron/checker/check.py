@@ -21,11 +21,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from newron.checker.comparison import CLASS, SCORE, TARGET, Comparison
+from newron.checker.comparison import CLASS, TARGET, Comparison
 from newron.checker.grammar import read_rules
 from newron.checker.network import CertificateError, Condition, Test, read_network
-
-__all__ = ["CLASS", "SCORE", "TARGET", "CertificateError", "check", "evaluate", "make_certificate"]
 
 FORMAT, VERSION = "newron certificate", 1
 MAX_WORK = 20_000_000

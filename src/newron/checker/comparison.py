@@ -14,8 +14,6 @@ from newron.checker.grammar import Rules, read_rules
 from newron.checker.network import LARGEST, CertificateError, Condition, Network, Test
 from newron.checker.states import States
 
-__all__ = ["CLASS", "SCORE", "TARGET", "Comparison"]
-
 CLASS = ("class",)
 SCORE = ("class", "score", "probability")
 TARGET = ("target",)

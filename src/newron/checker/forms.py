@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 
 from newron.checker.network import Condition, Count, Test
 
-__all__ = ["Form", "Forms", "Sum", "Vector"]
-
 Vector = tuple[int, ...]
 
 

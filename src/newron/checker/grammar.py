@@ -16,8 +16,6 @@ from typing import Any
 
 from newron.checker.network import CertificateError, Column, Condition, Count, Network, Test
 
-__all__ = ["Rules", "read_rules"]
-
 _WORDS = re.compile(
     r"\b(?:if|then|otherwise|and|or|not|in|of|at|exactly|between|always|never|missing|sum|points|"
     r"start|highest|least|most|all|any|none|counts|true|false|class|let|be|to)\b",

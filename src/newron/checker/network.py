@@ -10,17 +10,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-__all__ = [
-    "CertificateError",
-    "Column",
-    "Condition",
-    "Count",
-    "Last",
-    "Network",
-    "Test",
-    "read_network",
-]
-
 LARGEST = 1e300  # numbers lie below it; it stands for "never" itself
 _MAX_LISTED = 1000  # values that a column may list; with more it is any number
 _MAX_DECIMALS = 15

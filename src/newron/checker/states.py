@@ -9,8 +9,6 @@ from typing import Any
 from newron.checker.forms import Forms, Sum, Vector
 from newron.checker.network import CertificateError
 
-__all__ = ["States"]
-
 MAX_STATES = 500_000  # that are kept at once: some 200 MB
 
 

@@ -21,17 +21,8 @@ from newron.construct.requirements import BoxCondition, Interval, OneOf, identif
 from newron.errors import InputError
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.model.condition import ANY_NUMBER, Condition, Edge, make_layer
-from newron.model.network import LARGEST_INPUT
 from newron.model.schema import make_names
-
-__all__ = [
-    "Box",
-    "assemble",
-    "from_boxes",
-    "list_edges",
-    "make_number_column",
-    "score_classes",
-]
+from newron.tables.field import LARGEST_INPUT
 
 Floats = NDArray[np.float64]
 Output = Classes | Targets

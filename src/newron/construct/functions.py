@@ -18,10 +18,8 @@ from newron.construct.boxes import Box, assemble
 from newron.errors import InputError
 from newron.model import Column, Model, Schema, Targets
 from newron.model.condition import Condition
-from newron.model.network import LARGEST_INPUT
 from newron.model.schema import make_names
-
-__all__ = ["from_function"]
+from newron.tables.field import LARGEST_INPUT
 
 Floats = NDArray[np.float64]
 Corners = tuple[tuple[int, ...], tuple[int, ...]]

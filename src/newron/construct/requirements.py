@@ -12,10 +12,8 @@ import numpy as np
 
 from newron.errors import InputError
 from newron.model.condition import Condition
-from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Label
-
-__all__ = ["MISSING", "BoxCondition", "Interval", "OneOf", "identify", "show"]
+from newron.tables.field import LARGEST_INPUT
 
 _CLOSED = ("left", "right", "both", "neither")
 _SHOWN = 60

@@ -8,8 +8,6 @@ from newron.model.schema import Schema
 from newron.rules.building import build_model
 from newron.rules.parsing import parse_rules
 
-__all__ = ["from_rules"]
-
 
 def from_rules(text: str, schema: Schema, output: Output) -> Model:
     """Build the Heaviside network that does what rules say.

@@ -26,8 +26,6 @@ from newron.model import Classes, Column, Model, Schema, Targets
 from newron.model.condition import ANY_NUMBER, Condition
 from newron.model.schema import make_names
 
-__all__ = ["find_cut", "from_tree", "score_leaves"]
-
 Floats = NDArray[np.float64]
 
 _LARGEST = float(np.finfo(np.float32).max)

@@ -14,8 +14,6 @@ from typing import Any
 from newron.datasets.dataset import Kind, Source
 from newron.errors import InputError
 
-__all__ = ["DATA", "Entry", "find_entry", "names"]
-
 DATA: Traversable = files("newron.datasets") / "data"
 
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "Kind", "Source"]
-
 Kind = Literal["category", "number"]
 
 

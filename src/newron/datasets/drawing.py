@@ -14,8 +14,6 @@ from newron.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DRAWN", "draw_points", "draw_table"]
-
 _ROWS = 1000
 
 _Floats = NDArray[np.float64]

@@ -17,8 +17,6 @@ from newron.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["load"]
-
 _Rows = NDArray[np.intp]
 
 

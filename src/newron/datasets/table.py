@@ -9,8 +9,6 @@ from newron.datasets.catalogue import DATA, Entry
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_table"]
-
 
 def read_table(entry: Entry) -> pd.DataFrame:
     """Read a shipped table; its last column is the target.

@@ -9,8 +9,6 @@ from newron.datasets.catalogue import DATA, Entry, find_entry
 from newron.datasets.drawing import DRAWN, draw_points
 from newron.errors import InputError
 
-__all__ = ["read_text"]
-
 Row = list[str]
 
 

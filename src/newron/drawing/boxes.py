@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Box", "Port", "lay_column", "lay_grid"]
-
 Port = tuple[float, float]
 """Where an edge begins or ends."""
 

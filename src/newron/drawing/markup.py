@@ -15,8 +15,6 @@ import markupsafe
 
 from newron.formatting import clean
 
-__all__ = ["Attribute", "Markup", "bdi", "html", "join", "svg", "write_plain"]
-
 Attribute = str | int | float | None
 
 

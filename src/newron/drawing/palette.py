@@ -4,18 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "BOLD",
-    "DARK",
-    "FONT",
-    "LIGHT",
-    "SIZES",
-    "Theme",
-    "edge_width",
-    "write_stylesheet",
-    "write_variables",
-]
-
 Theme = str  # "auto", "light" or "dark"
 
 # Contrast with the page: ink 16, muted 6.5, line and rug 3 or more; the three tints differ in

@@ -7,8 +7,6 @@ from typing import ClassVar, TypeVar, overload
 
 from newron.drawing.markup import write_plain
 
-__all__ = ["Listing", "Printed"]
-
 T = TypeVar("T")
 
 

@@ -10,20 +10,6 @@ from typing import Literal
 from newron.drawing.palette import BOLD, SIZES
 from newron.drawing.text import fit, measure
 
-__all__ = [
-    "Anchor",
-    "Attributes",
-    "Dot",
-    "Drawable",
-    "Edge",
-    "EdgeForm",
-    "Group",
-    "Label",
-    "Line",
-    "Rect",
-    "Scene",
-]
-
 Attributes = dict[str, str | int | float]
 Anchor = Literal["start", "middle", "end"]
 EdgeForm = Literal["across", "straight", "gutter", "elbow", "rise", "turn"]

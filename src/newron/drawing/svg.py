@@ -8,8 +8,6 @@ from newron.drawing.markup import Markup, join, svg
 from newron.drawing.palette import Theme, write_stylesheet
 from newron.drawing.shapes import Dot, Drawable, Edge, Group, Label, Line, Rect, Scene
 
-__all__ = ["write_chart", "write_inline", "write_svg"]
-
 _XMLNS = "http://www.w3.org/2000/svg"
 _BREAK = Markup("\n")
 _THEMES = {"auto": "nw", "light": "nw nw-light", "dark": "nw nw-dark"}

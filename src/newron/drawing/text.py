@@ -7,8 +7,6 @@ import unicodedata
 
 from newron.formatting import clean
 
-__all__ = ["fit", "isolate", "measure", "split"]
-
 # Advance widths in thousandths of the size; other characters by what they are.
 _REGULAR = {
     191: "'",

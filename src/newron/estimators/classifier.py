@@ -36,7 +36,8 @@ from newron.model.output import Classes, Labels
 from newron.model.processing import Processing
 from newron.neurons.loss import Loss
 from newron.objectives import Objective, start_limits
-from newron.tables.labelled import LabelledSource, LabelledTable
+from newron.tables.labelled import LabelledSource
+from newron.tables.labelled_table import LabelledTable
 from newron.tables.table import Target
 from newron.training.callbacks import Callback
 from newron.training.recipe import get_recipe

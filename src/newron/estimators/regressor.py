@@ -29,7 +29,8 @@ from newron.objectives import (
     choose_objective,
     read_objective,
 )
-from newron.tables.labelled import LabelledSource, LabelledTable
+from newron.tables.labelled import LabelledSource
+from newron.tables.labelled_table import LabelledTable
 from newron.training.large import DatasetRows
 from newron.training.training_set import Counts, count_rows
 

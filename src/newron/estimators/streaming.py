@@ -13,7 +13,8 @@ from newron.engine.rows import Rows
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
-from newron.tables.labelled import LabelledSource, LabelledTable
+from newron.tables.labelled import LabelledSource
+from newron.tables.labelled_table import LabelledTable
 from newron.training.large import DatasetRows, is_large
 from newron.training.specification import Specification
 from newron.training.strategies.default import uses_engine

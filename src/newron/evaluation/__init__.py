@@ -12,7 +12,6 @@ from newron.evaluation.comparison import (
 )
 from newron.evaluation.drift import Drift, measure_drift, measure_stability
 from newron.evaluation.groups import GroupComparison, GroupQuality, compare_groups
-from newron.evaluation.intervals import Estimate
 from newron.evaluation.measurement import measure_model
 from newron.evaluation.quality import (
     ClassificationQuality,
@@ -34,6 +33,7 @@ from newron.evaluation.validation import (
     cross_validate,
     evaluate,
 )
+from newron.model.result import Estimate
 
 __all__ = [
     "Calibration",

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from newron.tables.field import Field
 from newron.tables.table import encode_rows, learn_fields
 
-__all__ = ["make_baselines"]
-
 
 def make_baselines(
     X: Any,

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newron.evaluation.intervals import Estimate, estimate_mean, estimate_proportion
-from newron.model.result import Result
-
-__all__ = ["Calibration", "CalibrationBin", "measure_calibration"]
+from newron.evaluation.intervals import estimate_mean, estimate_proportion
+from newron.model.result import Estimate, Result
 
 _MAX_BINS, _ROWS_PER_BIN = 10, 20
 

@@ -8,23 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newron.evaluation.intervals import (
-    Estimate,
-    estimate_difference,
-    estimate_mean,
-    estimate_proportion,
-)
-from newron.model.result import Result
-
-__all__ = [
-    "Comparison",
-    "Ranking",
-    "compare_classifiers",
-    "compare_errors",
-    "compare_folds",
-    "compare_tables",
-    "rank_models",
-]
+from newron.evaluation.intervals import estimate_difference, estimate_mean, estimate_proportion
+from newron.model.result import Estimate, Result
 
 ALPHA = 0.05
 

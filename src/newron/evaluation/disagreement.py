@@ -12,8 +12,6 @@ from newron.formatting import format_label, format_number
 from newron.model.result import Result
 from newron.tables import EncodedTable, Field
 
-__all__ = ["Disagreement", "find_disagreement"]
-
 _CUTS = 10  # parts of a column of numbers that are looked at
 _MIN_ROWS = 5  # of a region
 

@@ -18,8 +18,6 @@ from newron.model.result import Result
 from newron.tables.field import Label
 from newron.tables.table import EncodedTable
 
-__all__ = ["Drift", "DriftBin", "measure_drift", "measure_stability"]
-
 _BINS = 10
 _SOME, _MUCH = 0.1, 0.25  # what the field calls a shift that is worth a look, and a large one
 SCORE = "score"

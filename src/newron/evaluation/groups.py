@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
-from newron.evaluation.intervals import (
-    Estimate,
-    estimate_difference,
-    estimate_mean,
-    estimate_proportion,
-)
+from newron.evaluation.intervals import estimate_difference, estimate_mean, estimate_proportion
 from newron.model.arithmetic import Floats
 from newron.model.output import Output, Targets
-from newron.model.result import Result
-
-__all__ = ["GroupComparison", "GroupQuality", "compare_groups", "compare_model_groups"]
+from newron.model.result import Estimate, Result
 
 _MIN_ROWS = 10  # rows of a group that is compared
 _MAX_GROUPS = 50  # groups

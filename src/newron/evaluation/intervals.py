@@ -11,16 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError
 from newron.model.result import Estimate
 
-__all__ = [
-    "Estimate",
-    "average_proportions",
-    "bootstrap_means",
-    "estimate_auc",
-    "estimate_difference",
-    "estimate_mean",
-    "estimate_proportion",
-]
-
 Floats = NDArray[np.float64]
 
 _CONFIDENCE = 0.95

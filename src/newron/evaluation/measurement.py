@@ -23,8 +23,6 @@ from newron.model.output import refuse_labels
 from newron.model.result import Estimate
 from newron.tables.fingerprint import hash_table
 
-__all__ = ["find_date", "fingerprint_rows", "list_scores", "measure_model", "read_truth"]
-
 _BASELINE = "constant"
 
 

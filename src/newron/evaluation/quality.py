@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.evaluation.calibration import Calibration, measure_calibration
 from newron.evaluation.intervals import (
-    Estimate,
     Floats,
     average_proportions,
     bootstrap_means,
@@ -18,14 +17,7 @@ from newron.evaluation.intervals import (
     estimate_mean,
     estimate_proportion,
 )
-from newron.model.result import Result
-
-__all__ = [
-    "ClassificationQuality",
-    "RegressionQuality",
-    "measure_classification",
-    "measure_regression",
-]
+from newron.model.result import Estimate, Result
 
 _MIN_PROBABILITY = 1e-15
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError
 from newron.model.result import Result
 
-__all__ = ["Split", "SplitPlan", "choose_plan", "make_folds", "make_splits"]
-
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Row numbers to train on, and to validate on, both ascending."""
 

@@ -10,16 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
-from newron.evaluation.intervals import Estimate, Floats, estimate_mean
-from newron.model.result import Result
-
-__all__ = [
-    "SurvivalQuality",
-    "estimate_brier",
-    "estimate_concordance",
-    "estimate_kaplan_meier",
-    "measure_survival",
-]
+from newron.evaluation.intervals import Floats, estimate_mean
+from newron.model.result import Estimate, Result
 
 _Z = 1.959963984540054
 _TIE = 1e-8  # risks that differ by less are the same

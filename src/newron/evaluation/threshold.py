@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
-from newron.evaluation.intervals import Estimate, Floats, estimate_proportion
-from newron.model.result import Result
-
-__all__ = ["ThresholdQuality", "choose_threshold", "measure_threshold"]
+from newron.evaluation.intervals import Floats, estimate_proportion
+from newron.model.result import Estimate, Result
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,6 @@ from newron.model.result import Result
 from newron.tables.fingerprint import hash_table
 from newron.tables.table import EncodedTable, Target, encode
 
-__all__ = ["Evaluation", "Predictions", "cross_predict", "cross_validate", "evaluate"]
-
 
 @dataclass(frozen=True)
 class Predictions:

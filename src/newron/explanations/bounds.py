@@ -21,8 +21,6 @@ from newron.model.network import Layer
 from newron.model.processing import get_processing
 from newron.neurons.aggregation import Aggregation
 
-__all__ = ["Bounds", "Reach", "make_bounds"]
-
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 

@@ -20,8 +20,6 @@ from newron.model.schema import Column
 from newron.rules.node import TRUE, Count
 from newron.rules.text import format_quantifier
 
-__all__ = ["Conditions", "FunctionCondition", "name_functions"]
-
 
 @dataclass(frozen=True)
 class FunctionCondition:

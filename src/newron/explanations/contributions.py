@@ -14,8 +14,6 @@ from newron.model.output import Classes, Label
 from newron.model.terms import Terms, split_terms
 from newron.tables.frames import make_frame
 
-__all__ = ["measure_contributions", "name_contributions"]
-
 
 def measure_contributions(model: Model, X: ArrayLike, *, output: Label | None = None) -> Any:
     """Return what columns and pairs of columns add to the scores of rows.

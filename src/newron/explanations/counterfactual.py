@@ -28,8 +28,6 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Label
 
-__all__ = ["Change", "Changes", "InputChange", "find_changes", "search_changes"]
-
 Bools = NDArray[np.bool_]
 
 _ROUNDS = 6  # of looking nearer to the row, by a sixteenth each

@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from newron.drawing.printed import Printed
-from newron.explanations.conditions import name_functions
 from newron.explanations.counterfactual import Changes, search_changes
-from newron.explanations.path import Contribution, Part, Reader, Stage, list_contributions
+from newron.explanations.path import Contribution, Reader, Stage, list_contributions
 from newron.explanations.row import get_value, read_row
 from newron.explanations.text import format_explanation
 from newron.formatting import clean_lines, format_number, format_unit
@@ -21,8 +20,6 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Label, Labels
 from newron.rules.text import WIDTH
-
-__all__ = ["Explanation", "Part", "Stage", "explain", "name_functions"]
 
 _MAX_SHOWN = 8  # functions of a neuron that are described, by default
 

@@ -33,8 +33,6 @@ from newron.tables.frames import make_pandas
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Importance", "Influence", "find_constant", "hold_functions", "measure_importance"]
-
 Kind = Literal["permutation", "drop"]
 
 _KINDS = ("permutation", "drop")

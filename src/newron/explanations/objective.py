@@ -16,8 +16,6 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Label, Targets, refuse_labels
 
-__all__ = ["MAX_AIMS", "Demands", "SearchObjective", "make_objective", "predict_one"]
-
 MAX_AIMS = 50  # classes that a change may lead to, those of the highest scores where there are more
 
 Ints = NDArray[np.intp]

@@ -24,8 +24,6 @@ from newron.model.terms import split_terms
 from newron.neurons.aggregation import Aggregation
 from newron.rules.circuit import to_fraction
 
-__all__ = ["Contribution", "Part", "Reader", "Stage", "list_contributions", "subtract"]
-
 _MAX_DIGITS = 8  # of a value in a sentence
 
 

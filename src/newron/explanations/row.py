@@ -17,8 +17,6 @@ from newron.model.output import Label, Targets
 from newron.model.schema import Column
 from newron.tables.table import EncodedTable, encode_rows
 
-__all__ = ["get_value", "open_layers", "read_row"]
-
 
 def read_row(model: Model, row: Any) -> Floats:
     """Read one row, in whatever form, as an array of shape (1, columns).

@@ -16,8 +16,6 @@ from newron.explanations.objective import SearchObjective
 from newron.explanations.space import Space
 from newron.model.arithmetic import Floats
 
-__all__ = ["Found", "Search"]
-
 Ints = NDArray[np.intp]
 
 _THIN = (50, 24, 12, 6, 3)  # positions that are left of a grid where there are too many

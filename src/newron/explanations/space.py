@@ -23,8 +23,6 @@ from newron.model.schema import Column
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
 
-__all__ = ["Options", "Space", "find_decimal", "make_space", "measure_steps"]
-
 Ints = NDArray[np.intp]
 
 _CLOSE = 0.025  # of the range: how much further than needed a short decimal may lie

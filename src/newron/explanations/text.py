@@ -20,8 +20,6 @@ from newron.formatting import (
 if TYPE_CHECKING:
     from newron.explanations.explanation import Explanation
 
-__all__ = ["format_explanation"]
-
 _MAX_NESTED = 4  # functions of a neuron that is described where it is read
 _MAX_CLASSES = 3  # whose scores are all described function by function
 _INDENT = "    "

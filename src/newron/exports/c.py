@@ -22,8 +22,6 @@ from newron.expressions.tree import Lookup
 from newron.model.output import Classes
 from newron.model.schema import Column
 
-__all__ = ["print_c"]
-
 # Words that are no names in C or in C++, which may include the header.
 _KEYWORDS = (
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",

@@ -25,10 +25,8 @@ from newron.expressions.tree import (
     Some,
 )
 from newron.formatting import format_label, format_number
-from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Column, Label
-
-__all__ = ["Clauses", "Node", "open_sqlglot"]
+from newron.tables.field import LARGEST_INPUT
 
 Node = Any  # a node of sqlglot, which need not be installed
 Bound = tuple[Node, int]

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from newron.errors import InputError
 
-__all__ = ["DIALECTS", "Dialect", "find_dialect"]
-
 
 @dataclass(frozen=True)
 class Dialect:

@@ -20,8 +20,6 @@ from newron.model.output import Targets
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
-__all__ = ["TARGETS", "Export", "export"]
-
 _SUFFIXES = {"javascript": ".js", "python": ".py", "c": ".h", "sql": ".sql", "onnx": ".onnx"}
 _PRINTERS = {"javascript": print_javascript, "python": print_python, "c": print_c}
 TARGETS = tuple(_SUFFIXES)

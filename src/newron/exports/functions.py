@@ -31,8 +31,6 @@ from newron.neurons.activation import Activation
 from newron.neurons.loss import Loss
 from newron.neurons.processing import Processing
 
-__all__ = ["activate", "finish", "list_definitions", "make_function", "predict", "transform"]
-
 
 def _shift(x: Expression, w: float, b: float) -> Expression:
     """Return w (x - b)."""

@@ -24,8 +24,6 @@ from newron.expressions.tree import (
     Value,
 )
 
-__all__ = ["ATOM", "COMPARE", "OR", "Infix", "Printed", "flip_sign"]
-
 WIDTH = 88  # longer sums take several lines
 
 # How tightly operators bind, the loosest first.

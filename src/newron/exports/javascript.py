@@ -13,8 +13,6 @@ from newron.exports.text import quote_json
 from newron.expressions.tree import Lookup
 from newron.formatting import format_number
 
-__all__ = ["print_javascript"]
-
 _MAX_INTEGER = 2**53 - 1  # the largest that JavaScript distinguishes from its neighbours
 
 

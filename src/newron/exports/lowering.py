@@ -48,8 +48,6 @@ from newron.expressions.tree import (
 )
 from newron.model.processing import get_processing
 
-__all__ = ["Block", "Line", "Lowering", "lower_program", "read_names"]
-
 _MAX_COLUMNS = 100  # functions that get columns of their own at a time
 _MAX_FACTORS = 10  # and parts of a sum: databases do not nest very deep
 _MAX_PARTS = 50

@@ -19,9 +19,7 @@ from newron.expressions.tree import (
     Parameter,
     Value,
 )
-from newron.model.network import LARGEST_INPUT
-
-__all__ = ["LARGEST", "SMALLEST", "Magnitude", "Magnitudes"]
+from newron.tables.field import LARGEST_INPUT
 
 SMALLEST = 5e-324
 LARGEST = 1.7e308

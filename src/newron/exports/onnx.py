@@ -38,11 +38,9 @@ from newron.expressions.tree import (
     Value,
     walk,
 )
-from newron.model.network import LARGEST_INPUT
 from newron.model.output import Classes
 from newron.model.schema import Column, Label
-
-__all__ = ["print_onnx"]
+from newron.tables.field import LARGEST_INPUT
 
 # What runtimes of several years know.
 _OPSET, _ML_OPSET, _IR = 17, 2, 8

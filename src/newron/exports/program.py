@@ -48,8 +48,6 @@ from newron.model.network import Layer, rank_edges
 from newron.model.output import Classes, Targets
 from newron.model.schema import RankScale
 
-__all__ = ["Program", "Stage", "make_program"]
-
 
 @dataclass(frozen=True)
 class Stage:

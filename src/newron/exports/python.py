@@ -8,8 +8,6 @@ from newron.exports.rule_program import RuleProgram
 from newron.exports.source import ModuleWriter
 from newron.expressions.tree import Condition, Expression, Lookup
 
-__all__ = ["print_python"]
-
 
 def print_python(program: Program, name: str, rules: RuleProgram | None = None) -> str:
     """Return the text of a module; with rules ``explain`` has which of them decides."""

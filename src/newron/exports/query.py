@@ -11,8 +11,6 @@ from newron.exports.clause import Clauses, Node, open_sqlglot
 from newron.exports.dialects import Dialect
 from newron.exports.text import Names
 
-__all__ = ["Part", "Query", "Selected"]
-
 
 @dataclass(frozen=True)
 class Selected:

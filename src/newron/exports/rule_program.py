@@ -32,8 +32,6 @@ from newron.rules.parsing import parse_rules
 from newron.rules.proof import prove
 from newron.rules.ruleset import RuleSet
 
-__all__ = ["ConditionalRule", "RuleProgram", "make_rule_program"]
-
 
 @dataclass(frozen=True)
 class ConditionalRule:

@@ -24,8 +24,6 @@ from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.model.schema import Column
 
-__all__ = ["SourceWriter", "describe_model", "describe_rules", "write_data", "write_head"]
-
 _WIDTH = 96  # of data
 
 

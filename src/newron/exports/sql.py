@@ -48,8 +48,6 @@ from newron.expressions.tree import (
 from newron.model.output import Classes
 from newron.rules.body import find_denominator
 
-__all__ = ["print_sql"]
-
 _MAX_POINTS = 2**53  # whole numbers that every database adds exactly
 
 

@@ -9,17 +9,6 @@ from collections.abc import Iterable, Sequence
 from newron.formatting import escape_unprintable, format_label
 from newron.model.schema import Label
 
-__all__ = [
-    "Names",
-    "has_text",
-    "label_text",
-    "quote_c",
-    "quote_json",
-    "quote_line",
-    "quote_note",
-    "simplify",
-]
-
 _MAX_LENGTH = 40
 _PLAIN = re.compile(r"[\w .,()%°/+-]*")
 

@@ -9,8 +9,6 @@ The error of :func:`exp` is about one unit in the last place.
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COS", "LOG", "SIN", "Floats", "cos", "exp", "log", "sigmoid", "sin", "softmax", "tanh"]
-
 Floats = NDArray[np.float64]
 
 _LIMIT = 708.0  # beyond it the result would leave the normal numbers

@@ -24,8 +24,6 @@ from newron.expressions.tree import (
     list_parts,
 )
 
-__all__ = ["ARITY", "MAX_DEPTH", "MAX_SIZE", "check_size", "from_data", "to_data"]
-
 MAX_DEPTH = 64
 MAX_SIZE = 1000  # of a formula written out: shared parts count as often as they are used
 ARITY = {

@@ -28,14 +28,6 @@ from newron.expressions.tree import (
     walk,
 )
 
-__all__ = [
-    "DEFINITIONS",
-    "MAX_EXPONENT",
-    "MAX_UNBOUNDED",
-    "Definition",
-    "collect_definitions",
-]
-
 MAX_ANGLE = 1e6  # of sine and cosine
 MAX_EXPONENT = 708.0  # of e
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to a whole number

@@ -16,8 +16,6 @@ from newron.expressions import arithmetic
 from newron.expressions.arithmetic import Floats
 from newron.expressions.tape import OPERATIONS, Line, Tape
 
-__all__ = ["Ends", "enclose", "is_monotone"]
-
 Ends = tuple[Floats, Floats]
 """The least and the greatest value."""
 

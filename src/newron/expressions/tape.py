@@ -29,8 +29,6 @@ from newron.expressions.tree import (
     Parameter,
 )
 
-__all__ = ["OPERATIONS", "Line", "Tape", "record"]
-
 Line = tuple[str, tuple[int, ...]]
 """An operation, and the lines that it reads."""
 

@@ -14,8 +14,6 @@ from newron.expressions.tree import (
     Parameter,
 )
 
-__all__ = ["write_formula"]
-
 _LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2, "negate": 3}
 _NAMES = {"min": "minimum", "max": "maximum"}
 

@@ -25,8 +25,6 @@ from newron.expressions.tree import (
     negate,
 )
 
-__all__ = ["REDUCTIONS", "Term", "Test", "apply", "to_expression", "trace", "where"]
-
 REDUCTIONS = ("sum", "mean", "min", "max", "product")
 """What an aggregation may do with the parts of a neuron: calls of these names with "reduce "."""
 

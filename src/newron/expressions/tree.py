@@ -11,41 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-__all__ = [
-    "ONE",
-    "ZERO",
-    "AllOf",
-    "AnyOf",
-    "Call",
-    "Choice",
-    "Compare",
-    "Condition",
-    "Expression",
-    "Input",
-    "IsMissing",
-    "Key",
-    "Lookup",
-    "Number",
-    "OneOf",
-    "Parameter",
-    "Some",
-    "Step",
-    "Value",
-    "add",
-    "bound",
-    "call",
-    "divide",
-    "list_parts",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negate",
-    "rebuild",
-    "substitute",
-    "subtract",
-    "walk",
-]
-
 
 @dataclass(frozen=True)
 class Key:

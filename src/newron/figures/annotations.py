@@ -9,8 +9,6 @@ from newron.figures.diagram import Diagram, Neuron
 from newron.figures.parts import MARGIN, format_limit, format_total, name_aggregation
 from newron.formatting import clean, format_amount, format_percent, format_rounded
 
-__all__ = ["add_heading", "add_legend", "describe", "make_subtitle", "wrap"]
-
 _WORDS = {"sum": "sum", "mean": "mean", "min": "least", "max": "greatest", "product": "product"}
 _LINE = 18.0
 _MAX_SENTENCES = 40

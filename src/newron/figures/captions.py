@@ -15,18 +15,6 @@ from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.shapes.shape import Shape
 
-__all__ = [
-    "Mark",
-    "caption_condition",
-    "caption_count",
-    "caption_curve",
-    "caption_joint",
-    "caption_levels",
-    "find_marks",
-    "format_input",
-    "is_count",
-]
-
 _HYPHEN = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # the sign of a number
 
 

@@ -37,8 +37,6 @@ from newron.formatting import (
     format_unit,
 )
 
-__all__ = ["PILL", "add_points", "caption_card", "lay_card", "name_reached", "order_card"]
-
 _PITCH, _PLOT = 63.0, 32.0
 _NAME, _VALUE, _FRAME, _CONDITION, _POINTS = MARGIN, 290.0, 334.0, 606.0, 818.0
 _FRAME_WIDTH = 248.0

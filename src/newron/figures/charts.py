@@ -26,8 +26,6 @@ from newron.model.schema import Column
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_boundary", "plot_functions", "plot_importance", "plot_tradeoff", "plot_training"]
-
 # In this order colours are told apart by everyone; lines differ in their dashes too.
 _COLOURS = (LIGHT["blue"], LIGHT["red"], LIGHT["green"], LIGHT["muted"], LIGHT["rug"])
 _DASHES = ("-", "--", "-.", ":")

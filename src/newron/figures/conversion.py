@@ -10,8 +10,6 @@ from newron.drawing.palette import DARK, FONT, LIGHT
 from newron.drawing.shapes import Label
 from newron.errors import InputError
 
-__all__ = ["fit_fonts", "make_pdf", "make_png", "resolve_colours"]
-
 _MEDIA = re.compile(r"@media[^{]*\{[^{}]*\{[^{}]*\}\}")
 _VARIABLE = re.compile(r"var\(--nw-([a-z-]+)\)")
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)" role="img"')

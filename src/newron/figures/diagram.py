@@ -23,8 +23,6 @@ from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.shapes.shape import Shape
 
-__all__ = ["Axis", "Diagram", "Function", "Input", "Neuron", "Outcome"]
-
 
 @dataclass(frozen=True)
 class Axis:

@@ -33,8 +33,6 @@ from newron.shapes.curve import trace_function
 from newron.shapes.shape import Shape, Shapes
 from newron.shapes.shape_reader import read_shapes
 
-__all__ = ["read_diagram"]
-
 _POINTS = 121
 _MAX_VALUES = 12  # of an axis, to be drawn one by one
 

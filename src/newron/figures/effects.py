@@ -20,8 +20,6 @@ from newron.shapes.effects import Effects, read_effects
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_effects"]
-
 _MAX_PLOTS = 12  # the largest effects, by default
 _MAX_TICKS = 8  # categories that are all named
 

@@ -28,8 +28,6 @@ from newron.formatting import clean
 from newron.model.model import Model
 from newron.rules.scorecard import ScoreCard
 
-__all__ = ["Figure", "Picture", "compose", "draw"]
-
 Layout = Literal["auto", "layered", "scorecard", "folded"]
 Theme = Literal["auto", "light", "dark"]
 

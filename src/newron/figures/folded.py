@@ -32,8 +32,6 @@ from newron.figures.parts import (
 from newron.figures.plot import draw_function
 from newron.formatting import format_signed
 
-__all__ = ["choose_strongest", "lay_folded"]
-
 _PITCH, _BETWEEN_ROWS = 108.0, 16.0
 _TILE, _BETWEEN_TILES, _PLOT = 105.0, 16.0, 28.0
 _STEP = _TILE + _BETWEEN_TILES

@@ -21,8 +21,6 @@ from newron.model.network import Layer, evaluate
 from newron.model.output import Classes, Output
 from newron.model.schema import Column, Schema
 
-__all__ = ["FULL", "estimate_influence", "measure_influence", "measure_together", "trace_neurons"]
-
 FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
 _DIGITS = 9  # sums are added in another order here: a tie stays a tie
 _BLOCK = 4_000_000  # numbers of signals that are evaluated at once

@@ -13,8 +13,6 @@ from newron.figures.influence import FULL, measure_together
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 
-__all__ = ["join_inputs"]
-
 
 def join_inputs(diagram: Diagram) -> Diagram:
     """Make one curve of the functions of one input, where a single layer adds them up."""

@@ -31,8 +31,6 @@ from newron.figures.parts import (
 )
 from newron.figures.plot import RUG, TICKS, draw_function, list_values
 
-__all__ = ["lay_layers"]
-
 _HEAD, _PLOT = 18.0, 40.0
 _TILE = _HEAD + _PLOT + RUG + TICKS
 _BETWEEN_TILES, _BETWEEN_NEURONS = 14.0, 26.0

@@ -24,8 +24,6 @@ from newron.figures.parts import (
 )
 from newron.figures.plot import MAX_VALUE, RUG, TICKS, draw_function
 
-__all__ = ["lay_narrow", "lay_narrow_card"]
-
 _WIDTH = 358.0
 _EDGE = 4.0
 _TILE, _PLOT, _HEAD = 128.0, 40.0, 18.0

@@ -29,29 +29,6 @@ from newron.formatting import format_amount, format_percent, format_rounded
 from newron.model.aggregation import activate
 from newron.model.arithmetic import Floats
 
-__all__ = [
-    "MARGIN",
-    "MIN_NAME",
-    "WIDTH",
-    "add_activation",
-    "add_boxes",
-    "add_chip",
-    "add_edge",
-    "add_exit",
-    "add_hidden_activation",
-    "add_outcome",
-    "add_sum",
-    "caption_sum",
-    "count_folded",
-    "describe_folded",
-    "format_limit",
-    "format_total",
-    "make_head",
-    "make_value",
-    "name_aggregation",
-    "name_folded",
-]
-
 WIDTH, MARGIN = 1200.0, 28.0
 _SYMBOLS = {"sum": "Σ", "mean": "mean", "min": "min", "max": "max", "product": "Π"}
 MIN_NAME = 34.0  # what must be left of a name, for it to be cut

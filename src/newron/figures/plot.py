@@ -15,17 +15,6 @@ from newron.figures.captions import Mark
 from newron.figures.diagram import Axis, Function
 from newron.formatting import MINUS, format_percent, format_position, format_rounded
 
-__all__ = [
-    "MAX_VALUE",
-    "RUG",
-    "TICKS",
-    "Scale",
-    "draw_function",
-    "draw_rug",
-    "draw_ticks",
-    "list_values",
-]
-
 RUG = 8.0  # how far rows hang below the axis
 TICKS = 16.0  # the line of numbers below that
 MAX_VALUE = 36.0  # the widest number beside the y axis

@@ -13,8 +13,6 @@ from newron.figures.influence import trace_neurons
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 
-__all__ = ["RowSample", "count_values"]
-
 _BINS = 24
 _MAX_WORK, _MIN_ROWS = 400_000, 200  # functions times rows, to measure influence
 

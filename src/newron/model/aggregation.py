@@ -13,22 +13,6 @@ from newron.model.arithmetic import Floats, sigmoid, tanh
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 
-__all__ = [
-    "ACTIVATIONS",
-    "AGGREGATIONS",
-    "AnyActivation",
-    "AnyAggregation",
-    "activate",
-    "activate_limits",
-    "check_activation",
-    "check_aggregation",
-    "combine",
-    "combine_limits",
-    "finish",
-    "get_reduction",
-    "transform",
-]
-
 AnyAggregation = str | Aggregation
 """G by its name, or one of one's own."""
 AnyActivation = str | Activation

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-__all__ = ["find_bands"]
-
 _FAR = 40.0  # log-odds beyond the outer limits, where nothing turns any more
 _HALVINGS = 100
 

@@ -16,8 +16,6 @@ from newron.model.output import Output, Targets, refuse_labels
 if TYPE_CHECKING:
     from newron.model.model import Model
 
-__all__ = ["Calibrated", "get_conformal"]
-
 _HINT = (
     "calibrate it on rows that it was not trained on; an estimator's calibrate takes those of "
     "training too, and newron fit calibrates by itself"

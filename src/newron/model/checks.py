@@ -14,8 +14,6 @@ from newron.model.survival import Survival
 if TYPE_CHECKING:
     from newron.model.model import Model
 
-__all__ = ["check_model"]
-
 _MAX_MEASURED = 20
 
 

@@ -18,8 +18,6 @@ from newron.model.schema import Schema
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 
-__all__ = ["list_curves", "make_evaluator"]
-
 
 def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
     """Return the core's evaluator, or None where the core is not installed."""

@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.formatting import format_label, format_number, quote, quote_unit
 from newron.model.arithmetic import Floats
-from newron.model.network import LARGEST_INPUT, Layer
+from newron.model.network import Layer
 from newron.model.schema import Column
-
-__all__ = ["ANY_NUMBER", "MISSING", "Condition", "Edge", "find_runs", "list_values", "make_layer"]
+from newron.tables.field import LARGEST_INPUT
 
 _MAX_LISTED = 1000  # values of a column that are kept apart
 

@@ -17,8 +17,6 @@ from newron.model.output import Output, Targets
 from newron.model.parts import check_keys, read_list, read_number, read_numbers, read_text
 from newron.model.result import Result
 
-__all__ = ["COVERAGES", "Conformal", "calibrate_classes", "calibrate_targets", "read_conformal"]
-
 # What a table is made for; between two of them the larger is taken, which covers more.
 COVERAGES = (
     *(round(0.05 * k, 2) for k in range(1, 10)),

@@ -6,8 +6,6 @@ import numpy as np
 
 from newron.model.arithmetic import Floats
 
-__all__ = ["round_to_digits", "round_to_step", "shortest_between"]
-
 
 def shortest_between(low: float, high: float) -> float | None:
     """Return the shortest decimal in the middle half of the gap between two numbers.

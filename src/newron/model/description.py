@@ -9,14 +9,13 @@ import numpy as np
 
 from newron.formatting import format_count, format_number
 from newron.model.aggregation import AnyAggregation
-from newron.model.network import LARGEST_INPUT, Layer
+from newron.model.network import Layer
 from newron.model.output import Classes, Labels
 from newron.model.schema import Column, Label
+from newron.tables.field import LARGEST_INPUT
 
 if TYPE_CHECKING:
     from newron.model.model import Model
-
-__all__ = ["VERBS", "describe", "describe_aggregation", "name_neurons", "summarize"]
 
 NEVER = LARGEST_INPUT  # a threshold that no number reaches
 _SATURATED = 19.5  # beyond it tanh is 1 to the last bit

@@ -14,8 +14,6 @@ from newron.model.output import Labels
 if TYPE_CHECKING:
     from newron.model.model import Model
 
-__all__ = ["Layers", "drop_unread", "pick_functions", "take_label"]
-
 Layers = tuple[Layer, ...]
 
 

@@ -46,8 +46,6 @@ from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 from newron.neurons.loss import Loss
 
-__all__ = ["from_dict", "load", "save", "to_dict", "to_text"]
-
 FORMAT, VERSION = "newron model", 1
 _WIDTH = 100
 _MOST_DEFINITIONS = 100

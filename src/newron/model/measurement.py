@@ -14,8 +14,6 @@ from newron.formatting import format_count, format_percent, format_rounded
 from newron.model.parts import check_keys, read_number, read_text, read_whole
 from newron.model.result import Estimate, Result
 
-__all__ = ["MODEL", "Measurement", "describe_score", "read_measurement"]
-
 MODEL = "model"
 PROTOCOLS = ("cross-validation", "test rows", "new rows")
 # By name: the least value, the greatest, and whether more is better.

@@ -18,15 +18,13 @@ from newron.model.checks import check_model
 from newron.model.conformal import Conformal
 from newron.model.description import describe, summarize
 from newron.model.measurement import Measurement
-from newron.model.network import LARGEST_INPUT, Layer, evaluate, within_limits
+from newron.model.network import Layer, evaluate, within_limits
 from newron.model.output import Classes, Labels, Output
 from newron.model.processing import get_processing
 from newron.model.readable import Readable
 from newron.model.schema import Schema
-from newron.tables.field import Field
+from newron.tables.field import LARGEST_INPUT, Field
 from newron.tables.table import encode_rows, is_plain
-
-__all__ = ["Model", "add_offset"]
 
 _BLOCK = 16384
 _LARGEST_OFFSET = 100.0

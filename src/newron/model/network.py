@@ -36,8 +36,6 @@ from newron.neurons.builtin import PROCESSING
 from newron.neurons.processing import MAX_PARAMETER
 from newron.tables.field import LARGEST_INPUT
 
-__all__ = ["LARGEST_INPUT", "Layer", "evaluate", "rank_edges", "within_limits"]
-
 Integers = NDArray[np.int32]
 
 # How large numbers may be, so that no sum or difference overflows.

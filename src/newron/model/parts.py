@@ -8,21 +8,6 @@ from typing import Any
 from newron.errors import ModelFileError
 from newron.model.output import Label
 
-__all__ = [
-    "check_keys",
-    "read_label",
-    "read_list",
-    "read_number",
-    "read_numbers",
-    "read_one",
-    "read_some",
-    "read_text",
-    "read_truth",
-    "read_whole",
-    "shorten",
-    "show",
-]
-
 
 def check_keys(item: Any, known: set[str], needed: set[str], where: str) -> None:
     """Raise unless a part of a file is an object with the keys that it needs, and no others."""

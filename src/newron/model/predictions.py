@@ -12,8 +12,6 @@ from newron.errors import InputError
 from newron.model.model import Model
 from newron.model.output import Classes
 
-__all__ = ["Predictions", "read_model"]
-
 
 def read_model(model: Any) -> Model:
     """Return a model, or that of a fitted estimator."""

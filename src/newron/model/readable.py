@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from newron.shapes.fuzzy import FuzzyRules
     from newron.shapes.shape import Shapes
 
-__all__ = ["Readable"]
-
 
 class Readable:
     """Has a network that can be read: rules, shapes, figures, reports, exports."""

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-__all__ = ["Estimate", "Result"]
-
 
 @dataclass(frozen=True)
 class Result:

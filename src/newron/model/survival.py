@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from newron.model.model import Model
     from newron.tables.field import Field
 
-__all__ = [
-    "Survival",
-    "TimeCurve",
-    "accumulate",
-    "add_time",
-    "drop_time",
-    "find_hazards",
-    "find_risk",
-    "get_survival",
-    "refuse_survival",
-]
-
 _BLOCK = 100_000  # rows of one row and one interval that are evaluated together
 _MAX_ENDS = 10_000
 _MIN_HAZARD = 1e-300

@@ -21,8 +21,6 @@ from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Targets
 
-__all__ = ["Term", "Terms", "center_terms", "regroup_terms", "split_terms"]
-
 _ROWS = 16_384  # that are looked at together: their terms take memory
 
 

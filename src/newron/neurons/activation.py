@@ -20,8 +20,6 @@ from newron.expressions.tracing import trace
 from newron.expressions.tree import Expression, Parameter, bound
 from newron.neurons.naming import check_name, describe
 
-__all__ = ["LARGEST", "Activation", "make_activation"]
-
 REACH = 1e30  # of what an activation reads
 LARGEST = 1e100  # of what it returns
 

@@ -33,8 +33,6 @@ from newron.neurons.activation import (
 )
 from newron.neurons.naming import check_name, describe
 
-__all__ = ["Aggregation", "make_aggregation"]
-
 _REDUCE = "reduce "
 
 

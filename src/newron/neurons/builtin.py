@@ -17,16 +17,14 @@ from typing import Any
 import numpy as np
 
 from newron.expressions.arithmetic import Floats
-from newron.expressions.tracing import REDUCTIONS, Term
+from newron.expressions.tracing import REDUCTIONS, Term, where
 from newron.expressions.tree import Parameter
 from newron.neurons import operations
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 from newron.neurons.loss import Loss, make_loss
-from newron.neurons.operations import cos, exp, log, maximum, minimum, tanh, where
+from newron.neurons.operations import cos, exp, log, maximum, minimum, tanh
 from newron.neurons.processing import Processing, make_processing
-
-__all__ = ["ACTIVATIONS", "AGGREGATIONS", "LOSSES", "PROCESSING"]
 
 PROCESSING: dict[str, Processing] = {}
 

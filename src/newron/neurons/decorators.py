@@ -14,8 +14,6 @@ from newron.neurons.loss import Loss, make_loss
 from newron.neurons.naming import check_new
 from newron.neurons.processing import Processing, make_processing
 
-__all__ = ["activation", "aggregation", "objective", "processing"]
-
 
 @overload
 def processing(function: Callable[..., Any]) -> Processing: ...

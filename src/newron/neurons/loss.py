@@ -33,8 +33,6 @@ from newron.neurons.activation import REACH, Activation, check_formula
 from newron.neurons.naming import check_name, describe
 from newron.neurons.processing import MAX_PARAMETER
 
-__all__ = ["Loss", "make_loss"]
-
 SCORE, TARGET = Parameter("score"), Parameter("target")
 _ERROR = Parameter("error")
 _MAX_SETTINGS = 16

@@ -9,8 +9,6 @@ from typing import Any
 
 from newron.errors import DefinitionError
 
-__all__ = ["check_name", "check_new", "describe"]
-
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 _MAX_ABOUT = 200
 

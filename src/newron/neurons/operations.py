@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from newron.expressions.tracing import Term, apply, where
-
-__all__ = ["cos", "exp", "log", "maximum", "minimum", "sigmoid", "sin", "sqrt", "tanh", "where"]
+from newron.expressions.tracing import Term, apply
 
 _DOC = """Return {about}.
 

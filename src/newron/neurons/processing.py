@@ -25,8 +25,6 @@ from newron.expressions.tree import (
 )
 from newron.neurons.naming import check_name, describe
 
-__all__ = ["MAX_PARAMETER", "Processing", "make_processing"]
-
 REACH = 1e30  # of z: no formula of a few products leaves the range of numbers
 MAX_PARAMETER = 1e6
 _LARGEST = 1e100  # of h

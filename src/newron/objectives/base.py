@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from newron.expressions.tape import Tape
 from newron.model.arithmetic import Floats
 
-__all__ = ["CoreLoss", "Expansion", "Objective", "TargetScale", "scale_column"]
-
 
 class CoreLoss(NamedTuple):
     """A loss of the compiled core.

@@ -20,8 +20,6 @@ from newron.objectives.regression import Regression
 from newron.objectives.squared import Squared
 from newron.objectives.tweedie import Gamma, Poisson, Tweedie
 
-__all__ = ["OBJECTIVES", "REGRESSION", "choose_objective", "read_objective"]
-
 OBJECTIVES: dict[str, type[Objective]] = {
     each.name: each
     for each in (

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from newron.model.arithmetic import Floats
 from newron.objectives.base import Expansion, Objective
 
-__all__ = ["Categorical"]
-
 
 @dataclass(frozen=True)
 class Categorical(Objective):

@@ -29,8 +29,6 @@ from newron.neurons.loss import Loss
 from newron.objectives.base import CoreLoss, Objective, TargetScale
 from newron.objectives.regression import Regression, measure_spread, scale_robustly
 
-__all__ = ["Formula", "FormulaClasses"]
-
 _REACH = 40.0  # of scores from the best constant, in units of the loss
 _MANY = 4096  # targets beyond which their least losses are interpolated
 _NEAR = 0.05  # errors below it do not make the curvature larger

@@ -17,8 +17,6 @@ from newron.objectives.regression import (
     scale_robustly,
 )
 
-__all__ = ["Huber"]
-
 
 @dataclass(frozen=True)
 class Huber(Regression):

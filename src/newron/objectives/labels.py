@@ -9,8 +9,6 @@ import numpy as np
 from newron.model.arithmetic import Floats
 from newron.objectives.base import Expansion, Objective
 
-__all__ = ["LabelLoss"]
-
 
 @dataclass(frozen=True)
 class LabelLoss(Objective):

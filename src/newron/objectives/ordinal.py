@@ -13,8 +13,6 @@ from newron.model.arithmetic import Floats
 from newron.model.bands import find_bands
 from newron.objectives.base import Expansion, Objective
 
-__all__ = ["Ordinal", "fit_limits", "start_limits"]
-
 _FAR = 1e30  # what the lowest and the highest class have for a limit, in the core's precision
 _HALVINGS, _ROUNDS = 60, 50
 _NEAREST = 1e-6  # two limits

@@ -17,8 +17,6 @@ from newron.objectives.regression import (
     scale_robustly,
 )
 
-__all__ = ["Absolute", "Quantile"]
-
 _MAX_LEVELS = 16
 _WIDTH = 0.58  # of smoothing, times n^(-1/5): as wide as a density's estimate wants it
 _NARROWEST = 0.02

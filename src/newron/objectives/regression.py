@@ -11,8 +11,6 @@ import numpy as np
 from newron.model.arithmetic import Floats
 from newron.objectives.base import Expansion, Objective, TargetScale
 
-__all__ = ["Regression", "find_quantile", "measure_spread"]
-
 
 @dataclass(frozen=True)
 class Regression(Objective):

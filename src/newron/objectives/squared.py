@@ -9,8 +9,6 @@ import numpy as np
 from newron.model.arithmetic import Floats
 from newron.objectives.base import Expansion, Objective, TargetScale, scale_column
 
-__all__ = ["Squared"]
-
 
 @dataclass(frozen=True)
 class Squared(Objective):

@@ -13,8 +13,6 @@ from newron.model.arithmetic import Floats
 from newron.objectives.base import CoreLoss, TargetScale
 from newron.objectives.regression import Regression
 
-__all__ = ["Gamma", "Poisson", "Tweedie"]
-
 _LARGEST = 40.0  # of a score, in units of the mean: as in the compiled core
 
 

@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 from newron.formatting import format_label, format_number, quote, quote_unit
 from newron.model.arithmetic import Floats
 from newron.model.condition import Condition, find_runs, list_values
-from newron.model.network import LARGEST_INPUT
 from newron.model.schema import Column, Schema
-
-__all__ = ["Axis", "make_axes"]
+from newron.tables.field import LARGEST_INPUT
 
 
 @dataclass(frozen=True)

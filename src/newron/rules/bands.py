@@ -24,8 +24,6 @@ from newron.rules.coverage import Coverage
 from newron.rules.node import CellRows
 from newron.rules.scorecard import Cost, ScoreCard
 
-__all__ = ["round_ordered"]
-
 _UNITS = np.geomspace(0.7, 2.0, 6)  # relative to where the largest weight gets all points
 _STRETCHES = (0.5, 0.8, 0.9, 0.95, 1.05, 1.1, 1.25, 2.0)  # of a unit that are tried
 _MIN_GAIN = 1e-7  # an improvement of the loss

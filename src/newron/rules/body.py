@@ -16,8 +16,6 @@ from newron.model.output import Classes, Output
 from newron.rules.circuit import Term
 from newron.rules.node import Algebra, Const, Node, count_literals
 
-__all__ = ["Body", "Branch", "DecisionList", "Points", "decide", "sum_points"]
-
 _LARGEST = 2**62
 
 

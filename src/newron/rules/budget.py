@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 
-__all__ = ["Budget"]
-
 _RATE = 100_000_000  # steps on numbers in arrays that count as a second
 _SAFETY = 20.0  # times the seconds after which even a slow machine gives up
 

@@ -28,8 +28,6 @@ from newron.rules.circuit import Term, to_fraction
 from newron.rules.node import Algebra, Const, Count, Literal, Node
 from newron.rules.points import find_step, lower_constants
 
-__all__ = ["Builder", "build_model"]
-
 _SURE = 10  # the weight of a rule: its class has a probability of 99 %
 
 

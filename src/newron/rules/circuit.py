@@ -26,16 +26,6 @@ from newron.model.processing import get_processing
 from newron.rules.axis import Axis, make_axes
 from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
 
-__all__ = [
-    "Circuit",
-    "Term",
-    "find_boundaries",
-    "measure_rounding",
-    "read_axes",
-    "read_circuit",
-    "read_mask",
-]
-
 _MAX_CROSSED = 2.0**50  # fractions of smaller products differ by more than rounding
 
 

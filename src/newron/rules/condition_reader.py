@@ -14,8 +14,6 @@ from newron.model.condition import Condition
 from newron.model.schema import Label, Schema
 from newron.rules.scanning import MAX_DEPTH, NUMBER, OPERATOR, Scanner
 
-__all__ = ["GROUP", "ConditionReader", "Parsed", "ParsedLiteral"]
-
 _TURNED = {"≤": "≥", "<": ">", "≥": "≤", ">": "<"}
 _COUNTS = re.compile(
     r"(?:(all|any|none)|exactly (\d+)|at least (\d+)|at most (\d+)|between (\d+) and (\d+)) of\b"

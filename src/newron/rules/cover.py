@@ -23,8 +23,6 @@ from newron.rules.circuit import Term
 from newron.rules.node import Algebra, Node, count_literals
 from newron.rules.table import Card, LevelTable
 
-__all__ = ["Candidate", "list_candidates", "list_counts"]
-
 _MAX_BOXES = 500_000
 _MAX_FAMILY = 50_000_000  # sets of levels × levels
 _MAX_PAIRS = 20_000_000  # boxes × entries of a cover

@@ -17,8 +17,6 @@ from newron.rules.axis import Axis, make_axes
 from newron.rules.body import Body, Points
 from newron.rules.node import CellRows
 
-__all__ = ["Coverage", "cover_rows", "number_classes"]
-
 
 @dataclass(frozen=True)
 class Coverage:

@@ -26,8 +26,6 @@ from newron.model.output import Classes, Label, Targets
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 
-__all__ = ["Disagreement", "Fidelity", "make_crisp", "measure_fidelity", "score_r2"]
-
 _SOFT = ("sigmoid", "tanh_prod")
 _WORST = 10  # rows that a Fidelity keeps, by default
 _SHOWN = 3  # of them in its text

@@ -36,8 +36,6 @@ from newron.rules.table import (
     merge_levels,
 )
 
-__all__ = ["extract"]
-
 FORMS = ("shortest", "rules", "points")
 _MAX_LEVELS = 200_000
 _MAX_CELLS = 200_000

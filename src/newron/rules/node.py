@@ -18,20 +18,6 @@ from numpy.typing import NDArray
 
 from newron.rules.axis import Axis
 
-__all__ = [
-    "FALSE",
-    "TRUE",
-    "Algebra",
-    "CellRows",
-    "Const",
-    "Count",
-    "Literal",
-    "Node",
-    "count_literals",
-    "list_literals",
-    "read_columns",
-]
-
 Bools = NDArray[np.bool_]
 
 

@@ -17,14 +17,13 @@ import numpy as np
 from newron.model.arithmetic import Floats
 from newron.model.condition import Condition
 from newron.model.model import Model
-from newron.model.network import LARGEST_INPUT, Layer
+from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.rules.body import Points
 from newron.rules.building import build_model
 from newron.rules.circuit import Circuit, Term, read_circuit
 from newron.rules.points import is_sparse, make_points
-
-__all__ = ["normalise"]
+from newron.tables.field import LARGEST_INPUT
 
 _MAX_ROUNDS = 8
 

@@ -19,8 +19,6 @@ from newron.rules.node import FALSE, TRUE, Algebra, Count, Node
 from newron.rules.scanning import NUMBER, fold_blocks, shorten
 from newron.rules.text import MISSING, write_decision, write_head
 
-__all__ = ["parse_rules"]
-
 
 def parse_rules(
     text: str,

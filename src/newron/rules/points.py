@@ -14,8 +14,6 @@ from newron.rules.body import Points, find_denominator
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Algebra, Const, Count, Literal, Node
 
-__all__ = ["find_step", "is_sparse", "lower_constants", "make_points", "order_terms"]
-
 _MAX_ROUNDS = 8
 
 Weights = tuple[int, ...]  # multiples of one fraction: a thousand classes have millions of them

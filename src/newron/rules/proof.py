@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.checker import CertificateError, check
-from newron.checker.check import CLASS, SCORE, TARGET, evaluate, make_certificate
+from newron.checker.check import evaluate, make_certificate
+from newron.checker.comparison import CLASS, SCORE, TARGET
 from newron.drawing.printed import Printed
 from newron.formatting import format_integer, join_words
 from newron.model.model import Model
@@ -55,8 +56,6 @@ from newron.rules.table import (
     place_levels,
     sweep,
 )
-
-__all__ = ["Proof", "prove"]
 
 _MAX_ENUMERATED = 1_000_000
 _CHUNK = 200_000  # scores of inputs that are compared at once

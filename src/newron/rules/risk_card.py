@@ -16,8 +16,6 @@ from newron.model.survival import Survival, accumulate, get_survival
 from newron.model.terms import split_terms
 from newron.rules.scorecard import CardRow, ScoreCard
 
-__all__ = ["RiskCard", "read_risk_card"]
-
 _MAX_TOTALS, _MAX_TIMES = 12, 5
 
 

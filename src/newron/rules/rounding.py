@@ -28,8 +28,6 @@ from newron.rules.coverage import Coverage
 from newron.rules.node import CellRows
 from newron.rules.scorecard import Cost, ScoreCard, read_card
 
-__all__ = ["round_card"]
-
 _UNITS = np.geomspace(0.7, 2.0, 8)  # relative to where the largest weight gets all points
 _TRIED = 8
 

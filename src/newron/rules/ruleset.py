@@ -57,8 +57,6 @@ from newron.rules.text import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Rule", "RuleSet"]
-
 _RECORD = ("rule", "prediction", "support", "precision", "literals")
 
 

@@ -6,9 +6,7 @@ import re
 from fractions import Fraction
 
 from newron.errors import InputError
-from newron.model.network import LARGEST_INPUT
-
-__all__ = ["MAX_DEPTH", "NUMBER", "OPERATOR", "Scanner", "fold_blocks", "shorten"]
+from newron.tables.field import LARGEST_INPUT
 
 NUMBER = re.compile(r"[+\-−]?(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?(?:/\d+)?")
 _OPERATORS = {

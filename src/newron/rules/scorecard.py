@@ -29,8 +29,6 @@ from newron.rules.text import (
     write_missing,
 )
 
-__all__ = ["CardRow", "Cost", "ScoreCard", "read_card"]
-
 _PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _MAX_TOTALS = 16
 

@@ -16,8 +16,6 @@ from newron.rules.budget import Budget
 from newron.rules.circuit import Circuit, Term
 from newron.rules.node import Const, Literal, Node
 
-__all__ = ["TooLargeError", "find_difference"]
-
 _MAX_GATES = 3_000_000
 
 

@@ -25,17 +25,6 @@ from newron.rules.budget import Budget
 from newron.rules.circuit import Circuit
 from newron.rules.node import Algebra, Const, Count, Literal, Node, list_literals
 
-__all__ = [
-    "Card",
-    "LevelTable",
-    "make_cards",
-    "make_flat_cards",
-    "make_rows",
-    "make_table",
-    "merge_levels",
-    "place_levels",
-]
-
 _MAX_STATES = 300_000
 _DONT_CARE = -1
 

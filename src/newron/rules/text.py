@@ -17,8 +17,6 @@ from newron.rules.body import Body, Branch, Points
 from newron.rules.node import Const, Count, Literal, Node, list_literals
 from newron.rules.points import lower_constants
 
-__all__ = ["Writer", "name_groups"]
-
 WIDTH = 88
 _INDENT = "    "
 _MAX_WRITTEN = 10_000  # literals of a text in which pairs of conditions have no names

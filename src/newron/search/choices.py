@@ -12,8 +12,6 @@ from newron.errors import InputError, ModelError
 from newron.model.processing import get_processing
 from newron.search.structure import Choice
 
-__all__ = ["list_choices"]
-
 
 def list_choices(requested: Mapping[str, Any], processing: Any) -> list[Choice]:
     """Combine lists of values; ``processing`` is the function where none is listed.

@@ -22,8 +22,6 @@ from joblib.parallel import get_active_backend
 from newron.model.arithmetic import Floats
 from newron.search.structure import Candidate, Tree
 
-__all__ = ["Call", "Exploration", "Listener", "Outcome", "Trial", "derive_seed", "explore"]
-
 
 @dataclass(frozen=True)
 class Trial:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from newron.tables.table import encode_rows, is_plain, learn_fields
 
-__all__ = ["hash_arrays", "hash_settings", "hash_table", "to_plain"]
-
 
 def hash_table(X: Any, categorical: Any = "from_dtype") -> str:
     """Hash what an estimator reads of a table: names, categories, numbers.

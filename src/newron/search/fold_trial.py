@@ -15,8 +15,6 @@ from newron.errors import TrainingError
 from newron.model.arithmetic import Floats
 from newron.search.exploration import Outcome
 
-__all__ = ["Fold", "evaluate_trial", "make_fold", "takes_weight"]
-
 
 class Fold(NamedTuple):
     """The weights of all rows for fitting, 0 for those held out; these, and their weights."""

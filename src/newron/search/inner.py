@@ -36,8 +36,6 @@ from newron.training.recipe import Recipe
 from newron.training.specification import Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = ["FALLBACK", "InnerSearch", "search_inside"]
-
 FALLBACK: Widths = (4,)  # where rows do not suffice to evaluate
 _RULE = GrowthRule(patience=2, max_structures=40)  # 5 takes ten times as long, and gains nothing
 _STARTS, _QUICK_EPOCHS = (4, 1), 60  # of trials: with steps, without; on many rows

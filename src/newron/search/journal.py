@@ -24,8 +24,6 @@ from newron.errors import InputError
 from newron.search.exploration import Listener, Outcome, Trial
 from newron.search.structure import Candidate
 
-__all__ = ["Journal"]
-
 _FORMAT = "newron search journal 1"
 
 

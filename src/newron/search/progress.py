@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-__all__ = ["ProgressTree"]
-
 
 class ProgressTree(Listener):
     """The listener of ``verbose=1``.

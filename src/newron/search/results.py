@@ -12,8 +12,6 @@ from newron.errors import TrainingError
 from newron.model.arithmetic import Floats
 from newron.search.exploration import Exploration
 
-__all__ = ["TIE_RULES", "choose_node", "make_table", "measure_error"]
-
 TIE_RULES = ("one_se", "best")
 
 

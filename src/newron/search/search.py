@@ -39,8 +39,6 @@ from newron.search.results import TIE_RULES, choose_node, make_table
 from newron.search.size import count_outputs, count_settings
 from newron.search.structure import Choice, GrowthRule, Node, Tree
 
-__all__ = ["NewronSearchCV"]
-
 _COUNT = Interval(Integral, 1, None, closed="left")
 _CHOICES = ("processing", "n_factors", "functions_per_input", "weight_decay")
 # What a result does not depend on, or what the search sets itself.

@@ -9,8 +9,6 @@ import numpy as np
 
 from newron.training.architecture import Architecture, plan_architecture
 
-__all__ = ["count_channels", "count_functions", "count_outputs", "count_settings"]
-
 
 def count_functions(architecture: Architecture, n_channels: int) -> int:
     """Count the functions of a network that reads so many channels.

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-__all__ = ["Candidate", "Choice", "GrowthRule", "Node", "Tree", "Widths", "list_children"]
-
 Widths = tuple[int, ...]  # of the hidden layers; () is the output layer alone
 Choice = tuple[tuple[str, Any], ...]  # other settings of a network, by name
 _MANY = 1000

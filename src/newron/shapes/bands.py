@@ -21,8 +21,6 @@ from newron.model.terms import Term, Terms, split_terms
 from newron.shapes.effect import Effect
 from newron.shapes.effects import Effects, list_scores, read_effects
 
-__all__ = ["measure_bands"]
-
 _MAX_ROWS = 20_000  # more make hardly a difference to the shape of a band
 
 

@@ -15,8 +15,6 @@ from newron.model.network import Layer
 from newron.model.processing import Processing, get_processing
 from newron.model.schema import Column, RankScale, Schema
 
-__all__ = ["Curve", "Source", "SumCurve", "trace_function"]
-
 _POINTS = 513  # of the even grid over a range
 _MIN_TURN = 0.1  # of the variation; smaller turns are smoothed out
 _STRAIGHT = 0.05  # of the variation: how far a straight line may be missed

@@ -20,8 +20,6 @@ from newron.model.schema import Column
 from newron.shapes.sentence import describe_shape, format_contribution
 from newron.shapes.shape import Shape
 
-__all__ = ["Effect", "Level", "Scale"]
-
 EffectKind = Literal["steps", "curve", "levels", "surface", "joint"]
 
 _MAX_LEVELS = 12  # steps or categories that a sentence lists

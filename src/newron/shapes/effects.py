@@ -28,8 +28,6 @@ from newron.tables.frames import make_pandas
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Effects", "list_scores", "read_effects"]
-
 _GRID = 41  # positions of each axis of a surface
 
 

@@ -23,8 +23,6 @@ from newron.shapes.sentence import describe_fuzzy, describe_shape, format_factor
 from newron.shapes.shape import Kind, Neuron, Shape
 from newron.shapes.shape_reader import read_shapes
 
-__all__ = ["FuzzyNeuron", "FuzzyRule", "FuzzyRules", "read_fuzzy_rules"]
-
 _VERBS = VERBS | {"min": "holds as much as the least of", "max": "holds as much as the greatest of"}
 
 

@@ -26,14 +26,6 @@ from newron.model.schema import Label
 if TYPE_CHECKING:
     from newron.shapes.shape import Neuron, Shape
 
-__all__ = [
-    "describe_fuzzy",
-    "describe_shape",
-    "format_contribution",
-    "format_factor",
-    "list_neuron",
-]
-
 _MAX_LISTED = 5  # values that are named one by one
 _SHARP, _SOFT = 10.0, 2.0  # how many times the passage goes into the range
 _HELD = 0.5  # a category belongs to a fuzzy set from this membership on

@@ -20,8 +20,6 @@ from newron.tables.frames import make_pandas
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Kind", "Neuron", "Shape", "Shapes"]
-
 Kind = Literal[
     "step up",
     "step down",

@@ -23,8 +23,6 @@ from newron.model.network import Layer
 from newron.shapes.curve import Curve, SampledCurve, Source, SumCurve
 from newron.shapes.shape import Kind, Neuron, Shape, Shapes
 
-__all__ = ["read_shapes", "read_sum"]
-
 _STEEP = 0.01  # of the range: what goes from 10 % to 90 % within it is a step
 _NEGLIGIBLE = 0.02  # of the largest variation in the neuron, or of 0 to 1
 _NOISE = 1e-9

@@ -8,7 +8,8 @@ Needs NumPy alone; narwhals is imported for the first frame, pyarrow for Parquet
 
 from newron.tables.field import Field, Label
 from newron.tables.files import read
-from newron.tables.labelled import LabelledTable, read_labelled
+from newron.tables.labelled import read_labelled
+from newron.tables.labelled_table import LabelledTable
 from newron.tables.table import EncodedTable, Target, encode
 
 __all__ = [

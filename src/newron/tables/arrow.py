@@ -17,8 +17,6 @@ from newron.tables.field import Label
 from newron.tables.source import Batch, Source, check_names
 from newron.tables.written import count_years
 
-__all__ = ["ArrowSource"]
-
 _BATCH_ROWS = 50_000  # of columns, which take less memory than texts
 _BUFFER = 2**20  # bytes of each column of a Parquet file that are read ahead
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from newron.tables.cells import CodedCells
 
-__all__ = ["has_numbers", "make_array", "read_dictionary", "read_numbers"]
-
 _KINDS = {"double": "float64", "float": "float32", "halffloat": "float16"}
 _WHOLE = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 

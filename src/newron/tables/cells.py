@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 from newron.tables.field import Floats
 from newron.tables.written import parse_written
 
-__all__ = [
-    "IN_MEMORY",
-    "MISSING_WORDS",
-    "CellFormat",
-    "Cells",
-    "CodedCells",
-    "is_missing",
-    "is_missing_type",
-]
-
 # Texts of a CSV file; texts, numbers and None of other files; or an array.
 Cells = Sequence[Any] | NDArray[Any]
 

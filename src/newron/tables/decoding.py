@@ -13,17 +13,6 @@ from typing import BinaryIO, TextIO
 
 from newron.errors import InputError
 
-__all__ = [
-    "FALLBACK",
-    "SAMPLE",
-    "Fallback",
-    "decode_sample",
-    "decode_utf8",
-    "guess_encoding",
-    "open_bytes",
-    "open_text",
-]
-
 SAMPLE = 65_536  # bytes that are looked at to find out what a file is
 _GZIP = b"\x1f\x8b"
 _ERRORS = "newron-cp1252"

@@ -20,8 +20,6 @@ from newron.tables.field import make_names
 from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
 from newron.tables.written import is_grouped
 
-__all__ = ["DelimitedSource", "guess_delimiter"]
-
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SAMPLED = 200  # rows of the sample
 _POINT = re.compile(r"[+-]?\d+\.\d+")

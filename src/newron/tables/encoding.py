@@ -21,8 +21,6 @@ from newron.errors import InputError, NewronWarning
 from newron.tables.cells import IN_MEMORY, CellFormat, Cells, CodedCells
 from newron.tables.field import BOOLEANS, LARGEST_INPUT, Field, Floats, Label, make_label
 
-__all__ = ["Encoder", "describe_row", "format_cell"]
-
 _MISSING, _UNKNOWN = np.nan, -1.0
 _MAX_REMEMBERED = 100_000  # ways to write the labels of a column
 _MAX_SHOWN = 3

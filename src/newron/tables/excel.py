@@ -12,8 +12,6 @@ from newron.tables.encoding import Encoder
 from newron.tables.field import make_label, make_names
 from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
 
-__all__ = ["ExcelSource"]
-
 
 class ExcelSource(Source):
     """The first sheet of a workbook (xlsx, xlsb, xls or ods), read by calamine.

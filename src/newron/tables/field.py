@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST_INPUT", "Field", "Floats", "Label", "make_label", "make_names"]
-
 Floats = NDArray[np.float64]
 Label = str | int | float | bool
 

@@ -27,8 +27,6 @@ from newron.tables.source import Source
 from newron.tables.survey import MAX_CATEGORIES, ColumnSurvey
 from newron.tables.table import EncodedTable
 
-__all__ = ["ColumnOptions", "open_table", "read", "read_rows", "survey_columns"]
-
 _JSON = re.compile(r'\ufeff?\s*(\{\s*["}]|\[\s*\{)')
 _ARROW = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # of xlsx, xlsb and ods; of xls

@@ -9,8 +9,6 @@ import numpy as np
 
 from newron.tables.field import Floats
 
-__all__ = ["TableHash", "hash_table"]
-
 _ROWS = 4_096  # that are hashed at a time
 
 

@@ -11,8 +11,6 @@ from newron.tables.memory import is_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["make_frame", "make_pandas"]
-
 
 def make_pandas(records: Iterable[Any], names: Sequence[str], what: str) -> pd.DataFrame:
     """Return records as a data frame of pandas, or raise an error that names the extra.

@@ -12,8 +12,6 @@ from newron.formatting import list_some
 from newron.tables.field import Field, Floats
 from newron.tables.table import EncodedTable, Target
 
-__all__ = ["MANY_CATEGORIES", "find_hints"]
-
 MANY_CATEGORIES = 50  # above so many, a column deserves a note
 _MAX_NAMED = 4
 _ENOUGH = 20  # rows from which on it is no chance that one column knows the target

@@ -28,16 +28,6 @@ from newron.tables.survey import ColumnSurvey
 from newron.tables.table import EncodedTable, Target
 from newron.tables.written import DATE
 
-__all__ = [
-    "LabelledSource",
-    "LabelledTable",
-    "describe_survey",
-    "find_between",
-    "open_labelled",
-    "read_labelled",
-    "survey_labelled",
-]
-
 TASKS = ("classes", "regression")
 _RARE = 0.25  # of the rows: an event, where the words of the classes say nothing
 _FEW = 10  # different whole numbers that are taken for classes

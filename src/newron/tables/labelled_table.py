@@ -15,8 +15,6 @@ from newron.tables.table import EncodedTable, Target
 if TYPE_CHECKING:
     from newron.tables.labelled import LabelledSource
 
-__all__ = ["LabelledTable"]
-
 
 @dataclass(frozen=True)
 class LabelledTable:

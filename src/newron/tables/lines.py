@@ -15,8 +15,6 @@ from newron.tables.decoding import decode_utf8, guess_encoding
 from newron.tables.encoding import Encoder, describe_row
 from newron.tables.source import BATCH_ROWS, Batch, Source, check_names
 
-__all__ = ["LinesSource"]
-
 _CONSTANTS = {"NaN": None, "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 

@@ -22,8 +22,6 @@ from newron.tables.encoding import Encoder, describe_row, format_cell
 from newron.tables.field import BOOLEANS, Field, Label, make_label, make_names
 from newron.tables.survey import MAX_CATEGORIES, ColumnSurvey
 
-__all__ = ["RawColumn", "choose_columns", "is_plain", "learn_field", "match_names", "read_columns"]
-
 _FRAME_SIGNS = ("columns", "__dataframe__", "__narwhals_dataframe__")
 # What cells may not be: what we call it, and what to do about it.
 _INVALID = {

@@ -18,8 +18,6 @@ from newron.tables.cells import IN_MEMORY, CellFormat, Cells
 from newron.tables.field import Floats, Label, make_label
 from newron.tables.written import DATE
 
-__all__ = ["MAX_CATEGORIES", "ColumnSurvey"]
-
 MAX_CATEGORIES = 65_000
 # From here on a text column counts as an identifier: so many different texts, in such a
 # fraction of the rows that have one.

@@ -15,8 +15,6 @@ from newron.tables import memory
 from newron.tables.encoding import Encoder
 from newron.tables.field import Field, Floats, Label
 
-__all__ = ["EncodedTable", "Target", "encode", "encode_rows", "is_plain", "learn_fields"]
-
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:

@@ -9,8 +9,6 @@ import re
 from calendar import isleap
 from datetime import UTC, date, datetime
 
-__all__ = ["DATE", "count_years", "is_grouped", "parse_written"]
-
 DATE = "date"  # what stands in the place of a date's unit
 _SIGNS = "$€£¥₹₽₩₺₫₴"
 _CODES = ("USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "SEK", "NOK", "DKK", "PLN", "CZK", "Fr.")

@@ -20,8 +20,6 @@ from newron.model.processing import Processing, get_processing, processing_names
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 
-__all__ = ["PRESETS", "Architecture", "LayerPlan", "plan_architecture"]
-
 
 @dataclass(frozen=True)
 class LayerPlan:

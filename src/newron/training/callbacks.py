@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from newron.model.model import Model
 
-__all__ = ["Callback", "Progress", "ProgressLine", "StopFit"]
-
 
 class StopFit(Exception):  # noqa: N818 - not an error
     """Raised by a callback to end a fit early: the best network so far is kept.

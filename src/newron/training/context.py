@@ -18,8 +18,6 @@ import numpy as np
 from newron.training.callbacks import Callback, Progress, StopFit
 from newron.training.specification import FitResult
 
-__all__ = ["FitContext", "copy_seed"]
-
 _MAX_LOSS = math.inf
 
 

@@ -19,16 +19,6 @@ from newron.training.context import FitContext
 from newron.training.recipe import Recipe
 from newron.training.wiring import Params, Wiring
 
-__all__ = [
-    "AdamState",
-    "CoreTable",
-    "Trained",
-    "keep_lowest",
-    "make_core_loss",
-    "train",
-    "train_all",
-]
-
 _BLOCK_SECONDS = 0.1  # how long Ctrl-C and progress may wait
 
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from newron import _core
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import LARGEST_INPUT, Layer
+from newron.model.network import Layer
 from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
+from newron.tables.field import LARGEST_INPUT
 from newron.training.core_trainer import make_core_loss
 from newron.training.encoding import Encoding
 from newron.training.problem import Problem

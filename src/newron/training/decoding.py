@@ -29,8 +29,6 @@ from newron.training.problem import Problem
 from newron.training.training_set import TrainingSet
 from newron.training.wiring import LayerSlices, Params, Wiring
 
-__all__ = ["decode", "fill_missing", "finish", "snap", "unscale"]
-
 _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
 _DIGITS = (3, 4, 5, 6, 8, 11)

@@ -11,8 +11,6 @@ from newron.training.problem import Problem
 from newron.training.specification import Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = ["make_soft_targets", "weigh_scores"]
-
 
 def weigh_scores(weight: Floats, spec: Specification, scores: Floats) -> Floats:
     """Return the weight of each row: more where a small change of the score matters."""

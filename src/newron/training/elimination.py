@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from newron.model.arithmetic import Floats
-from newron.model.edits import drop_unread, pick_functions
+from newron.model.edits import Layers, drop_unread, pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Output, Targets
@@ -26,7 +26,6 @@ from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.objectives import Expansion
 from newron.training.folding import (
-    Layers,
     copy_condition,
     drop_function,
     fold,
@@ -46,8 +45,6 @@ from newron.training.refitting import (
     pick_weights,
     refit,
 )
-
-__all__ = ["Task", "eliminate"]
 
 Names = tuple[bytes, ...]
 

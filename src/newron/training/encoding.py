@@ -19,8 +19,6 @@ from newron.tables.field import Field
 from newron.training.training_set import TrainingSet
 from newron.training.wiring import Params
 
-__all__ = ["Channel", "Encoding", "describe_columns", "learn_encoding"]
-
 SCALES = ("own", "rank", "both")
 _FEW_VALUES = 20
 POINT = 2.0**100  # kPoint of cpp/core/network.h

@@ -22,24 +22,6 @@ from newron.model.network import Layer, rank_edges
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 
-__all__ = [
-    "Layers",
-    "copy_condition",
-    "count_literals",
-    "drop_function",
-    "fold",
-    "fold_weights",
-    "list_columns",
-    "list_literals",
-    "make_additive",
-    "merge_equal",
-    "name_function",
-    "name_inputs",
-    "name_neurons",
-    "name_terms",
-]
-
-
 _FLAT = 1e-9  # a change of h that nobody notices
 _GRID = np.linspace(0.0, 1.0, 33)  # where curves that rise and fall are looked at
 

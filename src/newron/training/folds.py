@@ -11,16 +11,6 @@ from newron.model.arithmetic import Floats
 from newron.objectives import Objective
 from newron.training.training_set import Counts, Part, TrainingSet
 
-__all__ = [
-    "MANY_ROWS",
-    "SURE",
-    "Fold",
-    "choose_size",
-    "is_better",
-    "split_folds",
-    "split_fraction",
-]
-
 MANY_ROWS = 10_000
 SURE = 2.0  # standard errors by which a more complex candidate must be better
 _MIN_ROWS = 20  # to split into folds

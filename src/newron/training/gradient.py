@@ -34,8 +34,6 @@ from newron.training.start import draw_start, find_limits
 from newron.training.training_set import Counts, TrainingSet
 from newron.training.wiring import Params, Wiring
 
-__all__ = ["fit_network"]
-
 # Parameters times rows beyond which only the three best restarts are polished.
 _MUCH_WORK = 2e6
 # Rows times conditions beyond which one sweep must do: it takes seconds already.

@@ -15,8 +15,6 @@ from newron.training.decoding import bring_to_normal_form
 from newron.training.problem import Problem
 from newron.training.training_set import TrainingSet
 
-__all__ = ["find_limits", "settle_limits"]
-
 _DECIMALS = range(2, 16)  # of limits; the first that leave them apart and the loss as it is
 _FINE = 6  # decimals of bands of scores that are any numbers: class and probability agree
 _ALLOWED = 1e-4  # the part by which the loss may grow

@@ -11,8 +11,6 @@ from newron.model.arithmetic import Floats
 from newron.objectives import Expansion, Objective, TargetScale
 from newron.training.training_set import Part, TrainingSet
 
-__all__ = ["Problem"]
-
 
 @dataclass(frozen=True)
 class Problem:

@@ -17,13 +17,11 @@ from newron.training import strategies
 from newron.training.context import FitContext
 from newron.training.decoding import bring_to_normal_form, snap
 from newron.training.elimination import Task, eliminate
-from newron.training.folding import count_literals, list_columns
+from newron.training.folding import count_literals
 from newron.training.folds import Fold, split_folds
 from newron.training.path import ModelPath, Trial, check_choice, make_path, measure_trial
 from newron.training.specification import Specification
 from newron.training.training_set import TrainingSet
-
-__all__ = ["PrunePlan", "count_literals", "list_columns", "measure_fit", "prune"]
 
 _MANY_ROWS = 5000  # from here on one third are validation rows, instead of five folds
 _FOLDS = 5

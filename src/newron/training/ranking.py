@@ -12,8 +12,6 @@ from newron.model.arithmetic import Floats
 from newron.model.decimals import shortest_between
 from newron.training.training_set import TrainingSet
 
-__all__ = ["Ranking", "Ranks", "learn_ranking"]
-
 Ranks = NDArray[np.uint16]
 
 MAX_BINS = 65535

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 
 from newron.errors import InputError
 
-__all__ = ["RECIPES", "Recipe", "choose_decay", "get_recipe"]
-
 
 @dataclass(frozen=True)
 class Recipe:

@@ -11,15 +11,6 @@ from newron.model.arithmetic import Floats
 from newron.objectives import Expansion
 from newron.training.problem import Problem
 
-__all__ = [
-    "Weights",
-    "apply_curvature",
-    "cross",
-    "gather_gradient",
-    "pick_weights",
-    "refit",
-]
-
 _STEPS = 50
 _DONE = 1e-9  # of the loss of one row, by which a step must promise to lower the sum
 

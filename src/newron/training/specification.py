@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from newron.training.core_trainer import Trained
     from newron.training.path import ModelPath
 
-__all__ = ["WHOLE", "CoreFit", "FitResult", "Specification"]
-
-
 WHOLE = "whole"  # the size of a fit without a path
 
 

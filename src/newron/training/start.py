@@ -7,8 +7,6 @@ from newron.model.arithmetic import Floats
 from newron.training.encoding import POINT
 from newron.training.wiring import LayerSlices, Params, Wiring
 
-__all__ = ["draw_start", "find_limits"]
-
 
 def draw_start(wiring: Wiring, low: Floats, high: Floats, rng: np.random.Generator) -> Params:
     """Draw parameters to start from.

@@ -20,8 +20,6 @@ from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.tables.field import Field
 
-__all__ = ["Part", "TrainingSet", "count_rows", "hash_rows"]
-
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(29)

@@ -16,8 +16,6 @@ from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS, get_reduction
 from newron.model.compiled import list_curves
 from newron.training.architecture import Architecture, LayerPlan
 
-__all__ = ["Params", "Wiring"]
-
 Params = NDArray[np.float32]
 
 
