@@ -131,14 +131,14 @@ def estimate_mean(
 
 
 def bootstrap_means(
-    columns: ArrayLike, measures: Sequence[Callable[[Floats], float]], seed: int = 0
+    columns: ArrayLike, measures: Sequence[Callable[[Floats], float]]
 ) -> tuple[Estimate, ...]:
     """Estimate functions of the means of columns over rows, with intervals of 1,000 samples.
 
     A measure that is NaN for some samples has its interval from the others.
     """
     rows = np.asarray(columns, np.float64)
-    draws = _draw_means(rows, np.random.default_rng(seed))
+    draws = _draw_means(rows, np.random.default_rng(0))
     estimates = []
     for measure in measures:
         value = measure(rows.mean(axis=0))

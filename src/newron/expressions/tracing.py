@@ -44,12 +44,6 @@ class Term:
     Arguments of traced functions are terms, and so is whatever is computed of them by
     operators and by the functions of :mod:`newron.neurons`.
 
-    Parameters
-    ----------
-    expression : Expression
-
-    Examples
-    --------
     >>> from newron.expressions.tree import Parameter
     >>> z = Term(Parameter("z"))
     >>> -z * z
@@ -119,48 +113,23 @@ class Term:
     # ---- reductions, of the parts of an aggregation ----
 
     def sum(self) -> Term:
-        """Return the sum over the parts of a neuron.
-
-        Returns
-        -------
-        Term
-        """
+        """Return the sum over the parts of a neuron."""
         return apply("reduce sum", self)
 
     def mean(self) -> Term:
-        """Return the mean over the parts of a neuron.
-
-        Returns
-        -------
-        Term
-        """
+        """Return the mean over the parts of a neuron."""
         return apply("reduce mean", self)
 
     def min(self) -> Term:
-        """Return the least of the parts of a neuron.
-
-        Returns
-        -------
-        Term
-        """
+        """Return the least of the parts of a neuron."""
         return apply("reduce min", self)
 
     def max(self) -> Term:
-        """Return the greatest of the parts of a neuron.
-
-        Returns
-        -------
-        Term
-        """
+        """Return the greatest of the parts of a neuron."""
         return apply("reduce max", self)
 
     def product(self) -> Term:
-        """Return the product of the parts of a neuron.
-
-        Returns
-        -------
-        Term
-        """
+        """Return the product of the parts of a neuron."""
         return apply("reduce product", self)
 
     # ---- comparisons ----

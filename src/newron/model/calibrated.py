@@ -127,12 +127,7 @@ def get_conformal(model: Model) -> Conformal:
 
 
 def make_conformal(
-    output: Output,
-    y: Any,
-    scores: Floats,
-    weight: Floats | None = None,
-    *,
-    protocol: str = "new rows",
+    output: Output, y: Any, scores: Floats, weight: Floats | None = None
 ) -> Conformal:
     """Compare scores of rows that a model was not trained on with their truth."""
     refuse_labels(output, "calibrate")
@@ -141,9 +136,9 @@ def make_conformal(
         if not np.isfinite(truth).all():
             raise InputError("y: expected finite numbers, got missing or infinite ones")
         predicted = output.transform(scores)
-        return calibrate_targets(output, truth, predicted, weight, protocol=protocol)
+        return calibrate_targets(output, truth, predicted, weight, protocol="new rows")
     codes = {label: code for code, label in enumerate(output.labels)}
     numbers = np.array([codes.get(label, -1) for label in np.asarray(y).tolist()], np.intp)
     if (numbers < 0).any():
         raise InputError(f"y: expected classes among {list(output.labels)[:8]}, got others")
-    return calibrate_classes(numbers, output.predict_proba(scores), weight, protocol=protocol)
+    return calibrate_classes(numbers, output.predict_proba(scores), weight, protocol="new rows")

@@ -13,12 +13,11 @@ reads it: figures, sentences, files, exports. docs/neurons.md is the tutorial; `
 the functions that newron comes with, in the same language.
 """
 
-from newron.expressions.tracing import Term, where
+from newron.expressions.tracing import where
 from newron.neurons.decorators import activation, aggregation, objective, processing
 from newron.neurons.operations import cos, exp, log, maximum, minimum, sigmoid, sin, sqrt, tanh
 
 __all__ = [
-    "Term",
     "activation",
     "aggregation",
     "cos",

@@ -77,25 +77,7 @@ def read_sum(curve: SumCurve, layer: int, neuron: int, function: int, largest: f
 
     ``function`` is the first of them, ``largest`` what the strongest function of the neuron adds.
     """
-    low, high = curve.limits
-    column = curve.source.column
-    common: dict[str, Any] = {
-        "layer": layer,
-        "neuron": neuron,
-        "function": function,
-        "source": curve.source.name,
-        "low": float(curve.x[0]),
-        "high": float(curve.x[-1]),
-        "start": float(curve.y[0]),
-        "end": float(curve.y[-1]),
-        "least": low,
-        "greatest": high,
-        "missing": curve.missing,
-        "matters": high - low >= _NEGLIGIBLE * largest,
-        "unit": None if column is None else column.unit,
-    }
-    if not curve.is_even:
-        common["points"] = tuple(zip(curve.x.tolist(), curve.y.tolist(), strict=True))
+    common = _read_common(curve, (layer, neuron, function), _NEGLIGIBLE * largest)
     if curve.variation <= _NOISE * largest:
         return Shape(kind="constant", **common)
     if curve.turns:
@@ -104,6 +86,29 @@ def read_sum(curve: SumCurve, layer: int, neuron: int, function: int, largest: f
     if curve.is_straight:
         return Shape(kind="linear", **common)
     return Shape(kind=kind, **common, **_find_middle(curve))
+
+
+def _read_common(
+    curve: SampledCurve, position: tuple[int, int, int], least: float
+) -> dict[str, Any]:
+    """Return what shapes of all kinds have; they matter from the least variation on."""
+    low, high = curve.limits
+    column = curve.source.column
+    common: dict[str, Any] = {
+        "source": curve.source.name,
+        "low": float(curve.x[0]),
+        "high": float(curve.x[-1]),
+        "start": float(curve.y[0]),
+        "end": float(curve.y[-1]),
+        "least": low,
+        "greatest": high,
+        "missing": curve.missing,
+        "matters": high - low >= least,
+        "unit": None if column is None else column.unit,
+    }
+    if not curve.is_even:
+        common["points"] = tuple(zip(curve.x.tolist(), curve.y.tolist(), strict=True))
+    return common | dict(zip(("layer", "neuron", "function"), position, strict=True))
 
 
 def _find_middle(curve: SumCurve) -> dict[str, Any]:
@@ -139,28 +144,12 @@ def _find_min_variation(curve: Curve, weight: float, largest: float) -> float:
 
 def _read_function(curve: Curve, number: int, least: float) -> Shape:
     layer, e, column = curve.layer, curve.e, curve.source.column
-    low, high = curve.limits
-    common: dict[str, Any] = {
-        "layer": number,
-        "neuron": int(layer.target[e]) + 1,
-        "function": e,
-        "source": curve.source.name,
-        "low": float(curve.x[0]),
-        "high": float(curve.x[-1]),
-        "start": float(curve.y[0]),
-        "end": float(curve.y[-1]),
-        "least": low,
-        "greatest": high,
-        "missing": curve.missing,
-        "weight": None if layer.alpha is None else float(layer.alpha[e]),
-        "matters": high - low >= least,
-        "unit": None if column is None else column.unit,
-    }
+    common = _read_common(curve, (number, int(layer.target[e]) + 1, e), least)
+    common["weight"] = None if layer.alpha is None else float(layer.alpha[e])
     if column is not None and column.categories:
         levels = tuple(zip(column.categories, curve.y.tolist(), strict=True))
+        del common["points"]  # levels have labels, not positions
         return Shape(kind="levels", levels=levels, **common)
-    if not curve.is_even:
-        common["points"] = tuple(zip(curve.x.tolist(), curve.y.tolist(), strict=True))
     if _is_flat(curve, least):
         return Shape(kind="constant", **common)
     return _read_curve(curve, common)

@@ -32,37 +32,11 @@ TASKS = ("classes", "regression")
 _RARE = 0.25  # of the rows: an event, where the words of the classes say nothing
 _FEW = 10  # different whole numbers that are taken for classes
 # What is no finding: of two classes the other one is of interest.
-_NO = frozenset(
-    (
-        "-",
-        "no",
-        "non",
-        "nein",
-        "nee",
-        "nej",
-        "não",
-        "nao",
-        "нет",
-        "nie",
-        "ne",
-        "n",
-        "false",
-        "negative",
-        "neg",
-        "negativ",
-        "ok",
-        "normal",
-        "healthy",
-        "well",
-        "benign",
-        "absent",
-        "control",
-        "gesund",
-        "gutartig",
-        "sano",
-        "sain",
-    )
-)
+_NO = {
+    "-", "no", "non", "nein", "nee", "nej", "não", "nao", "нет", "nie", "ne", "n", "false",
+    "negative", "neg", "negativ", "ok", "normal", "healthy", "well", "benign", "absent", "control",
+    "gesund", "gutartig", "sano", "sain",
+}  # fmt: skip
 
 
 def read_labelled(

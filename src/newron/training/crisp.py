@@ -41,6 +41,7 @@ __all__ = [
 Integers = NDArray[np.int32]
 Flags = NDArray[np.uint8]
 
+_RIDGE = 0.1  # on the weights, while conditions move
 MOSTLY = 1e-9  # more than half, whatever the rounding of sums
 
 
@@ -351,7 +352,6 @@ def polish(
     *,
     rounds: int = 3,
     sweeps: int = 5,
-    ridge: float = 0.1,
     n_threads: int = 1,
 ) -> tuple[CrispShape, float, int]:
     """Polish, tune the weights, and polish again, until nothing changes.
@@ -363,11 +363,11 @@ def polish(
     for _ in range(rounds):
         changed = 0
         for _ in range(sweeps):
-            moved = network.polish(False, ridge, n_threads)
+            moved = network.polish(False, _RIDGE, n_threads)
             changed += moved
             if not moved:
                 break
-        network.refit(20, ridge)
+        network.refit(20, _RIDGE)
         if not changed:
             break
     return CrispShape.from_core(network.shape(), ranking), network.loss, network.wrong

@@ -44,9 +44,7 @@ def find_limits(
     return found.with_limits(_round(found.limits, 2))
 
 
-def settle_limits(
-    model: Model, data: TrainingSet, class_weight: Floats | None, n_threads: int = 1
-) -> Model:
+def settle_limits(model: Model, data: TrainingSet, class_weight: Floats | None) -> Model:
     """Return a network of ordered classes with the limits that are best for its scores.
 
     The intercept becomes part of the limits, and points start at 0.
@@ -60,7 +58,7 @@ def settle_limits(
         output = output.with_limits(tuple(limit + centre for limit in output.limits))
     moved = Model(model.schema, [*model.layers[:-1], last], output)
     problem = Problem.of(data, choose_objective(output), class_weight)
-    scores = moved.score_rows(data.X, n_threads=n_threads)
+    scores = moved.score_rows(data.X)
     best = fit_limits(problem.targets, scores, problem.weight, output.limits)
     short = _shorten(output, best, problem, scores)
     least = _DECIMALS[0] if model.is_crisp else _FINE

@@ -81,15 +81,13 @@ class Ranking:
         return int(np.searchsorted(middle, b, side="right"))
 
 
-def learn_ranking(
-    data: TrainingSet, max_bins: int = MAX_BINS, *, with_space: bool = False
-) -> Ranking:
+def learn_ranking(data: TrainingSet, max_bins: int = MAX_BINS) -> Ranking:
     """Cut each column into at most so many bins.
 
     Up to that many distinct values have a bin each. More are joined so that bins
     hold about the same sum of square roots of frequencies: rare values, such as
     the few large gains of a skewed column, keep more bins than quantiles would
-    leave them. ``with_space`` joins values that no number lies between.
+    leave them.
     """
     lows, highs, gaps = [], [], []
     none = np.zeros(0)
@@ -103,10 +101,6 @@ def learn_ranking(
             continue
         values, which = np.unique(x[~missing], return_inverse=True)
         counts = np.bincount(which, data.count[~missing], minlength=len(values))
-        if with_space and len(values):
-            apart = np.nextafter(values[:-1], np.inf) < values[1:]
-            first = np.flatnonzero(np.concatenate([[True], apart]))
-            values, counts = values[first], np.add.reduceat(counts, first)
         first, last = _join_values(counts, max_bins)
         lows.append(values[first])
         highs.append(values[last])
