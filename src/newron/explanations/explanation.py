@@ -1,6 +1,6 @@
 """One row's way through a network: what holds, how many, by how much, and what it leads to.
 
-Everything is read from the model's arrays. Conditions on columns are described as rules tell
+Everything is read from the model's arrays. Conditions on columns are described as rules print
 them; functions that are not crisp are described by their value.
 """
 
@@ -107,7 +107,7 @@ class Explanation(Printed):
         Parameters
         ----------
         max_functions : int, default=8
-            How many functions of a neuron to tell; of the others their number.
+            How many functions of a neuron to print; of the others their number.
         width : int, default=88
             How many columns there are: for short conditions side by side, and sentences.
         unicode : bool, default=True

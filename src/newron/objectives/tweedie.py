@@ -1,4 +1,4 @@
-"""Counts, amounts and what is between: Tweedie deviances with a log link."""
+"""Counts, positive values and what is between: Tweedie deviances with a log link."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Tweedie(Regression):
     """Half the Tweedie deviance of positive targets, whose mean is exp(score).
 
     The variance of a target is proportional to its mean to some power: many zeros and
-    positive amounts between, as the claims of a year.
+    positive values between, as the claims of a year.
 
     - ``unit``: See :class:`Regression`.
     - ``power``: Between 1 (Poisson) and 2 (gamma).
@@ -142,7 +142,7 @@ class Poisson(Tweedie):
 
 @dataclass(frozen=True)
 class Gamma(Tweedie):
-    """Half the gamma deviance of positive amounts, whose mean is exp(score).
+    """Half the gamma deviance of positive values, whose mean is exp(score).
 
     - ``unit``: See :class:`Regression`.
 

@@ -29,8 +29,8 @@ from newron.tables.field import LARGEST_INPUT
 class Axis:
     """The cells of one column.
 
-    - ``column``: Where it has gaps, missing values have a cell of their own.
-    - ``absent``: The value that a missing one counts as, in a column without gaps.
+    - ``column``: Where values may be missing, these have a cell of their own.
+    - ``absent``: The value that a missing one counts as, in a column where none is missing.
 
     >>> age = Axis(Column("age", 18.0, 90.0), (54.5, 60.0))
     >>> age.locate(np.array([54.5, 17.0, 75.0])).tolist()

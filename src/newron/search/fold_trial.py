@@ -17,7 +17,7 @@ from newron.search.exploration import Outcome
 
 
 class Fold(NamedTuple):
-    """The weights of all rows for fitting, 0 for those held out; these, and their weights."""
+    """The weights of all rows for fitting, 0 for validation rows; these, and their weights."""
 
     inside: Floats
     outside: NDArray[np.intp]

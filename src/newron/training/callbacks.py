@@ -172,7 +172,7 @@ class ProgressLine(Callback):
         if progress.n_runs > 1:
             text += f"  run {progress.finished_runs} of {progress.n_runs} done"
         task = self._bar.tasks[self._task]
-        # Another training goes at another speed: what is left is told of this one alone.
+        # Another training goes at another speed: what is left is estimated from this one alone.
         if task.total != self._find_total(progress) or _is_new(progress, before):
             started = task.start_time
             self._bar.reset(self._task)

@@ -83,7 +83,7 @@ class CrispShape:
     A condition is (source, sign, cut): the source's rank or count is at least
     the cut for sign +1, under it for sign -1. For a column with bins without order
     (categories, gaps), of which the first is at ``n_ordered``, the condition's ``free``
-    flags tell for which of them it holds.
+    flags say for which of them it holds.
     """
 
     begin: Integers  # first condition of each hidden neuron, and the end
@@ -167,7 +167,7 @@ def score_table(shape: CrispShape, table: RankedTable) -> Floats:
 
 
 def split_free(flat: Flags, conditions: Integers, ranking: Ranking) -> tuple[Flags, ...]:
-    """Deal flags that lie one after the other to their conditions."""
+    """Split flags that lie one after the other by their conditions."""
     n_free = ranking.n_free
     if not n_free.any():
         return ()

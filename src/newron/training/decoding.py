@@ -263,7 +263,7 @@ def _center(model: Model, data: TrainingSet, n_threads: int) -> Model:
 
 
 def fill_missing(model: Model, data: TrainingSet) -> Model:
-    """Give missing values what leaves a neuron's mean unchanged, where none were seen.
+    """Set for missing values what leaves a neuron's mean unchanged, where none were seen.
 
     For a step that is its more frequent value.
     """
