@@ -63,6 +63,18 @@ def test_new_rows_count_as_they_are(fitted):
     assert measure_coverage(model, *make_rows(4000, 5)) == pytest.approx(0.9, abs=0.03)
 
 
+def test_curves_keep_their_means():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 2))
+    y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=200)
+    model = NewronRegressor("sigmoid", hidden_layer_sizes=(), random_state=0).fit(X, y)
+    means = model.model_.means
+    assert means
+    new = rng.normal(size=(50, 2))
+    model.calibrate(new, np.sin(new[:, 0]))
+    assert model.model_.means == means
+
+
 def test_many_rows_of_training_among_others_are_noticed(fitted):
     model, X, y = fitted
     with pytest.warns(NewronWarning, match="200 of 200 rows to calibrate on are rows of training"):

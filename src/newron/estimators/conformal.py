@@ -15,9 +15,8 @@ from newron.errors import NewronWarning
 from newron.estimators.record import count_seen
 from newron.evaluation.splits import SplitPlan, choose_plan, make_splits
 from newron.model.arithmetic import Floats
-from newron.model.calibrated import get_conformal
-from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
-from newron.model.model import Model
+from newron.model.calibrated import get_conformal, keep_conformal
+from newron.model.conformal import calibrate_classes, calibrate_targets
 from newron.model.output import Targets, refuse_labels
 from newron.tables.fingerprint import hash_table
 from newron.tables.table import EncodedTable, Target
@@ -44,7 +43,7 @@ class IntervalMixin:
     ) -> Self:
         """Compare predictions with the truth, so that :meth:`predict_interval` knows its ends.
 
-        Give new rows, and their errors count. Give the rows of the fit, and networks are
+        Of new rows the errors count. Of the rows of the fit networks are
         trained on parts of them for the errors on the others: in five folds up to 2,000 rows,
         on a part of 80 % beyond. The network itself does not change.
 
@@ -87,7 +86,7 @@ class IntervalMixin:
         known = None if weight is None else weight[index]
         output: Targets = own.model_.output
         table = calibrate_targets(output, truth[index], predicted, known, protocol=protocol)
-        own.model_ = _keep(own.model_, table)
+        own.model_ = keep_conformal(own.model_, table)
         return self
 
     def predict_interval(
@@ -121,7 +120,7 @@ class SetMixin:
     def calibrate(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Compare probabilities with the truth, so that :meth:`predict_set` knows its sets.
 
-        Give new rows, and their probabilities count. Give the rows of the fit, and networks
+        Of new rows the probabilities count. Of the rows of the fit networks
         are trained on parts of them for the probabilities of the others: in five folds up to
         2,000 rows, on a part of 80 % beyond. The network itself does not change.
 
@@ -157,7 +156,7 @@ class SetMixin:
         if protocol != "new rows":
             seen = truth, own.predict_proba(EncodedTable(own._fields, rows[index]))
         table = calibrate_classes(truth, predicted, known, own=seen, protocol=protocol)
-        own.model_ = _keep(own.model_, table)
+        own.model_ = keep_conformal(own.model_, table)
         return self
 
     def _predict_known(self: Any, fitted: Any, part: Any, index: Any) -> Floats:
@@ -187,10 +186,6 @@ class SetMixin:
         refuse_labels(self._get_model().output, "predict_set")
         table = get_conformal(self._get_model())
         return table.find_sets(self.predict_proba(X), coverage)
-
-
-def _keep(model: Model, table: Conformal) -> Model:
-    return Model(model.schema, model.layers, model.output, model.measured, table)
 
 
 def _predict_apart(

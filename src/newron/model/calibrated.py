@@ -61,14 +61,10 @@ class Calibrated:
         >>> calibrated.predict_interval([[0.5]], coverage=0.9).round(1).tolist()
         [[-0.7, 2.4]]
         """
-        from newron.model.model import Model
-
         model = self._get_model()
         scores = model.scores(X)
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        table = make_conformal(model.output, y, scores, weight)
-        parts = model.schema, model.layers, model.output, model.measured
-        return Model(*parts, table, model.means)
+        return keep_conformal(model, make_conformal(model.output, y, scores, weight))
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Floats:
         """Return an interval for each row that holds the truth of so many new rows.
@@ -117,6 +113,12 @@ class Calibrated:
                 "predict_set: expected classes, got a regression: use predict_interval"
             )
         return get_conformal(model).find_sets(model.predict_proba(X), coverage)
+
+
+def keep_conformal(model: Model, table: Conformal) -> Model:
+    """Return the same model with what intervals and sets are made of."""
+    parts = model.schema, model.layers, model.output, model.measured
+    return type(model)(*parts, table, model.means)
 
 
 def get_conformal(model: Model) -> Conformal:
