@@ -18,8 +18,6 @@ from newron.formatting import (
 )
 from newron.model.processing import get_processing
 
-__all__ = ["describe_better", "list_fit_notes"]
-
 CONSTANT = "constant"  # the baseline
 _CHANCE = 0.05  # the p-value from which on chance may explain a difference
 _MISSED = 0.15  # of a class: from here on it is worth a note

@@ -38,8 +38,6 @@ from newron.command.terminal import Console, encode_text
 from newron.errors import InterruptedWarning, NewronError, NewronWarning
 from newron.formatting import clean
 
-__all__ = ["app", "main"]
-
 FAILED, INTERRUPTED, PIPE_CLOSED, TERMINATED = 2, 130, 141, 143
 Example = tuple[str, str]  # a command line, and what it is for
 

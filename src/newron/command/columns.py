@@ -11,8 +11,6 @@ from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.tables import EncodedTable
 
-__all__ = ["Offset", "find_offset", "read_presence", "take_column"]
-
 _NO, _YES = ("0", "no", "n", "false"), ("1", "yes", "y", "true")
 
 

@@ -12,8 +12,6 @@ from newron.model import Model, Survival
 from newron.model.arithmetic import Floats
 from newron.model.survival import accumulate, find_hazards, find_risk, get_survival
 
-__all__ = ["is_survival", "list_curves", "name_curves"]
-
 RISK = "risk"
 _TIMES = 5
 

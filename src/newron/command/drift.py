@@ -12,8 +12,6 @@ from newron.formatting import format_count, format_fixed, format_percent
 from newron.model import Model, load
 from newron.tables import EncodedTable, read
 
-__all__ = ["compare_tables"]
-
 
 def compare_tables(
     console: Console,

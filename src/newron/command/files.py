@@ -12,8 +12,6 @@ from typing import BinaryIO
 from newron import _files
 from newron.errors import InputError
 
-__all__ = ["check_apart", "check_free", "open_whole", "stage_folder"]
-
 
 def check_free(paths: Iterable[Path], *, force: bool) -> None:
     """Raise where a file exists, before work is done that would be lost.

@@ -24,8 +24,6 @@ from newron.formatting import format_count, format_percent
 from newron.model.arithmetic import Floats
 from newron.tables import EncodedTable, LabelledTable
 
-__all__ = ["fit_labels", "parse_labels", "split_labels"]
-
 _OBJECTIVES = (None, "log_loss")
 
 

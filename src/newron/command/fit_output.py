@@ -27,8 +27,6 @@ from newron.model.measurement import describe_score
 from newron.tables import Field, Label, LabelledTable, Target
 from newron.training.path import ModelPath
 
-__all__ = ["print_files", "print_result", "print_table"]
-
 _MAX_NAMED = 6
 _MAX_SIZES = 8  # of the path
 

@@ -47,17 +47,6 @@ from newron.training.large import is_large
 from newron.training.path import ModelPath
 from newron.training.recipe import RECIPES
 
-__all__ = [
-    "FitOptions",
-    "FitResult",
-    "fit_table",
-    "parse_hidden",
-    "parse_size",
-    "plan_splits",
-    "rank_classes",
-    "read_table",
-]
-
 NETWORK = "network"
 _CLASS_OBJECTIVES = ("log_loss", "ordinal")
 _SECONDS = 3.0  # to look for shorter rules

@@ -23,8 +23,6 @@ from newron.evaluation.splits import SplitPlan, make_splits
 from newron.formatting import format_count, format_rounded
 from newron.tables import EncodedTable, LabelledTable
 
-__all__ = ["SurvivalTask", "find_survival", "fit_survival", "split_time"]
-
 CARD = "card.txt"
 
 

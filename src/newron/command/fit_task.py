@@ -9,8 +9,6 @@ from typing import Any
 from newron.command.outputs import Outputs
 from newron.command.terminal import Console
 
-__all__ = ["TaskResult", "finish_task"]
-
 
 @dataclass(frozen=True)
 class TaskResult:

@@ -16,8 +16,6 @@ from newron.model import Classes, Model
 from newron.tables import Field, read
 from newron.tables.files import open_table
 
-__all__ = ["print_groups", "read_groups"]
-
 
 def read_groups(
     path: Path,

@@ -13,8 +13,6 @@ from newron.model.arithmetic import Floats
 from newron.model.calibrated import get_conformal
 from newron.model.output import refuse_labels
 
-__all__ = ["list_intervals", "name_intervals"]
-
 LOW, HIGH, SET = "low", "high", "set"
 _BETWEEN = "|"  # the classes of a set
 

@@ -9,29 +9,6 @@ import typer
 
 from newron.errors import InputError
 
-__all__ = [
-    "Categories",
-    "DataFile",
-    "Drop",
-    "Exposure",
-    "Force",
-    "Jobs",
-    "Missing",
-    "ModelFile",
-    "NoFormulas",
-    "NoHeader",
-    "Offset",
-    "Positive",
-    "Seed",
-    "TargetColumn",
-    "Task",
-    "Units",
-    "flag",
-    "list_column_options",
-    "option",
-    "parse_units",
-]
-
 
 def option(names: str, metavar: str, help: str, **limits: Any) -> Any:  # noqa: A002 - typer's
     """Declare an option that takes a value; names are apart by spaces, ``limits`` min or max."""

@@ -14,8 +14,6 @@ from newron.figures import draw
 from newron.model import Model
 from newron.rules import RuleSet
 
-__all__ = ["Outputs", "name_folder"]
-
 MODEL, FIGURE, REPORT = "model.json", "network.svg", "report.html"
 CARD, RULES, SHAPES = "card.txt", "rules.txt", "shapes.txt"
 _NAMES = (MODEL, FIGURE, REPORT, CARD, RULES, SHAPES)

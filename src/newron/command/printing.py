@@ -38,15 +38,6 @@ from newron.rules.text import (
     write_outcome,
 )
 
-__all__ = [
-    "draw_chart",
-    "find_card",
-    "print_measurement",
-    "print_model",
-    "print_proof",
-    "write_card",
-]
-
 _SHORT_CARD = 4  # conditions up to which rules may be easier to read than points
 _MAX_RULES = 20
 _MAX_LINES = 40

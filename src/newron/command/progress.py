@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-__all__ = ["Stage", "show_stage"]
-
 _BAR = 24
 _NAME = 13
 _TIMES_A_SECOND = 10

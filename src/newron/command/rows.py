@@ -29,8 +29,6 @@ from newron.tables.cells import Cells, CodedCells
 from newron.tables.files import open_table
 from newron.tables.source import Source
 
-__all__ = ["check_two_classes", "find_label", "predict_file", "read_row", "read_rows"]
-
 PREDICTION = "prediction"
 MAX_ROWS = 50_000  # of a table that is shown, not predicted
 _REPEATED = 0.1  # different values among all, up to which they are written once

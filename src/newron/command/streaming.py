@@ -21,8 +21,6 @@ from newron.tables.labelled import LabelledSource
 from newron.training.callbacks import Callback, Progress
 from newron.training.path import ModelPath
 
-__all__ = ["StreamedNetwork", "describe_reading", "hold_out", "sample_table"]
-
 SAMPLE_ROWS = 50_000  # to measure, to round points and to report on
 _SEED = 11
 

@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from rich.console import Console as RichConsole
     from rich.text import Text
 
-__all__ = [
-    "WIDTH",
-    "Console",
-    "Part",
-    "blue",
-    "bold",
-    "dim",
-    "encode_text",
-    "is_shown",
-    "make_text",
-]
-
 WIDTH = 88
 _LABEL = 11  # columns of "✓ proved   " and the like
 

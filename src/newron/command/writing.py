@@ -22,8 +22,6 @@ from newron.tables.buffers import make_array
 from newron.tables.cells import Cells, CodedCells
 from newron.tables.field import make_label
 
-__all__ = ["Write", "open_writer"]
-
 # Some rows by columns: those that are kept as they were read, and those that are new.
 Write = Callable[[Sequence[Cells], Sequence[Cells]], None]
 

@@ -24,8 +24,6 @@ from newron.tables.table import EncodedTable, Target
 from newron.training import large
 from newron.training.large import make_block
 
-__all__ = ["Partitions", "gather_table", "is_collection"]
-
 
 def is_collection(X: Any) -> bool:
     """Return whether something is a Dask data frame or array."""

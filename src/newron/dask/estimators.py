@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 else:
     NewronEstimator = object
 
-__all__ = ["DaskNewronClassifier", "DaskNewronRegressor"]
-
 _HELD = "    Of the blocks that each worker holds, by its address; of a small table the client."
 _Class = TypeVar("_Class", bound=type)
 

@@ -8,8 +8,6 @@ from typing import Any
 from newron.engine.rows import WIDTH, fold
 from newron.errors import InputError
 
-__all__ = ["Cluster"]
-
 _RETRIES = 3  # of a task
 _PATIENCE = 60.0  # seconds without any worker, after which a fit ends
 _SMALL = 10_000  # bytes that every task may bring along

@@ -16,8 +16,6 @@ from newron.tables.labelled import LabelledSource, survey_labelled
 from newron.tables.parts import BatchSource, open_parts
 from newron.tables.source import Source
 
-__all__ = ["MEMORY", "Dataset", "from_batches", "open"]
-
 MEMORY = "512MB"
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}

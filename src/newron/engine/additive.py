@@ -42,8 +42,6 @@ from newron.engine.steps import find_steps
 from newron.engine.surfaces import AllPairs, make_all_pairs
 from newron.model.arithmetic import Floats
 
-__all__ = ["Additive", "Stage", "fit_additive", "scan_pairs"]
-
 Stage = Callable[[str], None]  # called with the name of a stage as it begins
 
 FEW_ROWS = 2_500  # up to which all rows are in the curvature, and all pairs are fitted

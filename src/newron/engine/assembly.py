@@ -15,8 +15,6 @@ from newron.model.network import Layer
 from newron.model.output import Output
 from newron.model.schema import Column, Schema
 
-__all__ = ["assemble", "far_ends"]
-
 _STEEP = 20.0  # beyond which tanh is ±1
 _FAR = 1000.0  # column spreads: where a factor that should stay 1 lies
 

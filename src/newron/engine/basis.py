@@ -14,16 +14,6 @@ import numpy as np
 from newron.engine.binning import BinnedTable, Bins, LevelBins, NumberBins
 from newron.model.arithmetic import Floats
 
-__all__ = [
-    "Group",
-    "PairBasis",
-    "list_groups",
-    "list_lines",
-    "make_line",
-    "make_pair_bases",
-    "standardize",
-]
-
 _SMOOTH, _ROUGH = 8, 8  # leading functions of the kernels
 _PAIR_FUNCTIONS = 4, 6  # of a column in a pair, on few and on many rows
 _SMOOTH_PART = 0.3, 1.0  # of the smooth kernel beside the linear one, in the same pairs

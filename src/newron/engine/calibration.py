@@ -14,8 +14,6 @@ from scipy.optimize import minimize_scalar
 from newron.engine.additive import Additive
 from newron.model.arithmetic import Floats
 
-__all__ = ["calibrate"]
-
 _SPREAD = 0.5  # of the factor's logarithm before anything is seen
 _FARTHEST = 1.5  # its logarithm at most
 _MIN_FREE = 0.05  # of a row's own part that it leaves to the others

@@ -21,8 +21,6 @@ from newron.engine.scales import Scale, make_scales
 from newron.engine.shapes import Surface, list_surfaces
 from newron.model.arithmetic import Floats
 
-__all__ = ["Compression", "compress"]
-
 _MAX_FUNCTIONS = 6  # of one curve
 _MAX_LINES = 100  # of the columns of a wide table that have no curve of their own
 _MAX_NEURONS = 8  # of one surface

@@ -25,8 +25,6 @@ from newron.model.network import Layer
 from newron.model.output import Output
 from newron.model.schema import Column, Schema
 
-__all__ = ["CrispScore", "assemble_steps", "cut_score"]
-
 _MAX_STEPS = 16  # of one curve
 _NOTHING = 0.02  # nats, below which a curve is left out
 _FLOOR = 0.03

@@ -12,8 +12,6 @@ from newron.engine.scales import make_scales
 from newron.model.schema import Column, Schema
 from newron.tables.field import Field
 
-__all__ = ["describe_columns"]
-
 _FEW_VALUES = 20
 
 

@@ -22,22 +22,6 @@ from newron.engine.binning import BinnedTable, Bins, LevelBins
 from newron.engine.rows import Block, Codes, Index, Rows, Values
 from newron.model.arithmetic import Floats
 
-__all__ = [
-    "LEVELS",
-    "BinnedDesign",
-    "DenseDesign",
-    "Design",
-    "Pairs",
-    "Tables",
-    "add_scores",
-    "average_levels",
-    "coarsen",
-    "expand",
-    "find_slices",
-    "find_tied",
-    "sum_block",
-]
-
 Tables = NDArray[np.float32]
 
 _UNCHANGED = 0.02  # of the curvature, within which the last one will do

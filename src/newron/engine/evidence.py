@@ -25,12 +25,6 @@ from newron.engine.posterior import CovariancePosterior, KernelPosterior, Poster
 from newron.engine.rows import Values
 from newron.model.arithmetic import Floats
 
-__all__ = [
-    "Coefficients",
-    "Settings",
-    "solve",
-]
-
 Attempt = Callable[[float], tuple[Values, float]]  # a rate to the scores and the loss there
 
 _FREE = 1e-6  # prior precision of the constant

@@ -23,8 +23,6 @@ from newron.model.output import Classes, Output
 from newron.objectives import Objective, Ordinal, TargetScale, choose_objective
 from newron.tables.field import Field
 
-__all__ = ["PROCESSING", "Options", "fit", "fit_rows"]
-
 PROCESSING = ("smooth", "sigmoid", "tanh_prod", "heaviside")
 REFIT_SAMPLE = 12_000, 4  # rows on which weights are refitted, and the seed of their choice
 _SEED = 7

@@ -13,8 +13,6 @@ from newron.engine.scales import Scale
 from newron.model.arithmetic import Floats
 from newron.model.decimals import shortest_between
 
-__all__ = ["find_threshold", "make_levels", "make_step", "place_missing", "write_curve"]
-
 _STEEP = 22.0  # w times the distance to the next value: there tanh is ±1 in float64
 _LARGEST = 1e300
 

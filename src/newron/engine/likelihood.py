@@ -17,8 +17,6 @@ from newron.engine.rows import Block, Index, Rows, Values
 from newron.model.arithmetic import Floats
 from newron.objectives import Objective
 
-__all__ = ["Likelihood", "Scores", "Sought"]
-
 Scores = Sequence[Values]  # for each output
 
 STATISTICS_ROWS = 262_144  # of which an objective learns its constants

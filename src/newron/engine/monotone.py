@@ -13,8 +13,6 @@ from newron.engine.evidence import Coefficients
 from newron.engine.screening import Sums
 from newron.model.arithmetic import Floats
 
-__all__ = ["fix_directions", "hold_directions"]
-
 _VARIANCE = 1.0
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from newron.model.arithmetic import Floats
 
-__all__ = ["Function", "Network", "Neuron", "drop_last_digits", "tanh_unit"]
-
 
 def drop_last_digits(values: Floats, digits: int = 9) -> Floats:
     """Return values without the last digits, in which sums of another order differ.

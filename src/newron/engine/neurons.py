@@ -15,8 +15,6 @@ from newron.engine.scales import Scale
 from newron.engine.shapes import SURFACE_LEVELS
 from newron.model.arithmetic import Floats
 
-__all__ = ["FoundNeuron", "Side", "find_neuron"]
-
 _ITERATIONS = 25
 _RIDGE = 1e-4  # in units of the surface's variance
 _FARTHEST = 2.5  # where a level of a category may lie

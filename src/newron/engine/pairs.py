@@ -21,8 +21,6 @@ from newron.engine.design import LEVELS, average_levels, coarsen
 from newron.engine.rows import Codes, Index
 from newron.model.arithmetic import Floats
 
-__all__ = ["Pair", "PairScan", "coarsen_rows", "find_pairs", "find_products", "make_pair_group"]
-
 Pair = tuple[int, int]
 Differentiate = Callable[[Index | None], Sequence[tuple[NDArray[Any], NDArray[Any]]]]
 

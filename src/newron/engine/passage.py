@@ -19,8 +19,6 @@ from newron.engine.likelihood import Likelihood, Scores
 from newron.engine.rows import Block, Index, Values
 from newron.model.arithmetic import Floats
 
-__all__ = ["Slope", "find_slope", "move_scores", "sum_derivatives", "try_step"]
-
 Differentiate = Callable[..., tuple[NDArray[Any], NDArray[Any]]]  # of a block
 Lose = Callable[..., float]  # of a block
 BinSums = tuple[Floats, Floats]  # of gradient and curvature

@@ -12,8 +12,6 @@ from scipy.linalg.lapack import dpotri
 from newron.engine.design import DenseDesign
 from newron.model.arithmetic import Floats
 
-__all__ = ["CovariancePosterior", "KernelPosterior", "Posterior", "invert"]
-
 
 class Posterior(Protocol):
     """The normal distribution of coefficients, around their values."""

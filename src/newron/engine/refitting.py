@@ -15,8 +15,6 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Targets
 
-__all__ = ["refit_weights"]
-
 _MIN_ROWS, _MAX_VALUES = 2_000, 1e6  # functions times rows that are looked at
 _RIDGE = 0.02  # towards the weights as they were, in nats
 

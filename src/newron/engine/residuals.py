@@ -17,8 +17,6 @@ from newron.engine.additive import Additive
 from newron.engine.rows import Index
 from newron.model.arithmetic import Floats
 
-__all__ = ["measure_rest"]
-
 _ROWS = 6_000  # of which trees are grown
 _MANY = 1_000_000  # rows of which no permutation is made, for its memory
 _TREES = 10

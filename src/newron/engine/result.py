@@ -22,8 +22,6 @@ from newron.model.output import Output
 from newron.model.schema import Schema
 from newron.objectives import TargetScale
 
-__all__ = ["Band", "EngineFit", "Sample"]
-
 
 @dataclass(frozen=True, eq=False)
 class Sample:

@@ -20,20 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BLOCK_ROWS",
-    "WIDTH",
-    "Block",
-    "Codes",
-    "MemoryRows",
-    "Rows",
-    "Values",
-    "add",
-    "cut_rows",
-    "fold",
-    "run_ahead",
-]
-
 Codes = NDArray[np.uint8]
 Values = Sequence[NDArray[Any]]  # something of every row: an array for each block
 Index = NDArray[np.intp]

@@ -11,8 +11,6 @@ from newron.errors import ModelError
 from newron.model.arithmetic import Floats
 from newron.model.schema import MAX_KNOTS, RankScale
 
-__all__ = ["Scale", "make_scales"]
-
 _LARGEST = 1e300
 
 

@@ -18,8 +18,6 @@ from newron.engine.basis import Group
 from newron.engine.rows import Codes
 from newron.model.arithmetic import Floats
 
-__all__ = ["WIDE", "Sums", "find_columns", "find_partners"]
-
 WIDE = 150  # columns, beyond which a table is wide
 _GAIN = 3.0  # of the evidence, beyond the logarithm of the number of columns
 _MAX_COLUMNS = 40  # that are found at a time

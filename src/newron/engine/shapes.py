@@ -13,8 +13,6 @@ from newron.engine.design import average_levels, coarsen
 from newron.engine.pairs import Pair, find_products
 from newron.model.arithmetic import Floats
 
-__all__ = ["SURFACE_LEVELS", "Surface", "list_surfaces"]
-
 SURFACE_LEVELS = 24  # of a column
 _COVERED = 0.97  # of the surfaces' variance
 _PAIRS_PER_COLUMN = 3

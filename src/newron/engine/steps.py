@@ -11,8 +11,6 @@ from newron.engine.binning import BinnedTable, NumberBins
 from newron.engine.evidence import Coefficients
 from newron.model.arithmetic import Floats
 
-__all__ = ["find_steps"]
-
 _MIN_BINS = 5
 _GAIN = 4.0  # of the loss, beyond the logarithm of the number of cuts
 _MIN_PART = 0.02  # of the best step's gain

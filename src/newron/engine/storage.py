@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from newron.engine.rows import Block, Rows, Values, add, fold, run_ahead
 from newron.errors import InputError
 
-__all__ = ["Budget", "KeptRows", "StoredRows", "StoredValues", "store_rows"]
-
 
 @dataclass
 class Budget:

@@ -17,8 +17,6 @@ from newron.engine.basis import Group, PairBasis
 from newron.engine.binning import Codes
 from newron.model.arithmetic import Floats
 
-__all__ = ["AllPairs", "make_all_pairs"]
-
 _RANK = 60
 _EXTRA = 10  # vectors beyond the rank, for the iteration's sake
 

@@ -59,8 +59,6 @@ if TYPE_CHECKING:
     from newron.report import Origin
     from newron.rules.coverage import Coverage
 
-__all__ = ["NewronEstimator"]
-
 _OPTIONAL_COUNT = [None, Interval(Integral, 1, 2**31 - 1, closed="both")]
 _OPTIONAL_AMOUNT = [None, Interval(Real, 0, None, closed="left")]
 

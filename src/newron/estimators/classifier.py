@@ -42,8 +42,6 @@ from newron.tables.table import Target
 from newron.training.callbacks import Callback
 from newron.training.recipe import get_recipe
 
-__all__ = ["NewronClassifier"]
-
 _LABEL_OBJECTIVES = ("auto", "log_loss")  # of several labels
 
 

@@ -18,8 +18,6 @@ from newron.model.schema import Column, Schema
 from newron.tables.field import Field
 from newron.training.architecture import Architecture
 
-__all__ = ["declare_domains", "join_ends", "read_directions", "read_periods"]
-
 _KEYS = ("unit", "values", "low", "high", "missing", "period")
 
 

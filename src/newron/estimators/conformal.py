@@ -24,8 +24,6 @@ from newron.tables.table import EncodedTable, Target
 if TYPE_CHECKING:
     from newron.estimators.base import NewronEstimator
 
-__all__ = ["IntervalMixin", "SetMixin"]
-
 _FEW_FOLDS = 2
 _MANY_SEEN = 0.5  # of rows that are not the table of training
 

@@ -12,8 +12,6 @@ from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.output import Labels
 
-__all__ = ["Indicator", "read_indicator"]
-
 
 @dataclass(frozen=True)
 class Indicator:

@@ -14,15 +14,6 @@ from newron.neurons.loss import Loss
 from newron.tables.cells import is_missing
 from newron.tables.table import Target
 
-__all__ = [
-    "check_missing",
-    "is_ordered",
-    "list_classes",
-    "name_classes",
-    "number_labels",
-    "order_classes",
-]
-
 
 def read_order(y: Any) -> NDArray[Any] | None:
     """Return the categories of y in their order, where it is of an ordered kind.

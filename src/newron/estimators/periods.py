@@ -13,8 +13,6 @@ from newron.model.arithmetic import Floats
 from newron.tables.field import Field
 from newron.training.training_set import hash_rows
 
-__all__ = ["Periods", "Times", "cut_time", "expand", "read_times"]
-
 Flags = NDArray[np.bool_]
 
 _EVENTS, _INTERVALS = 8, (5, 25)  # in an interval, and how many of these there are

@@ -29,8 +29,6 @@ from newron.training.training_set import TrainingSet
 if TYPE_CHECKING:
     from newron.estimators.base import NewronEstimator
 
-__all__ = ["design_network", "make_context", "resume", "specify"]
-
 _GENTLE = 0.1  # of the rate, in the first pass after a polish
 
 

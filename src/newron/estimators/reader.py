@@ -17,8 +17,6 @@ from newron.model.schema import make_names
 from newron.tables.field import LARGEST_INPUT, Field
 from newron.tables.table import encode_rows, is_plain, learn_fields
 
-__all__ = ["TableReader"]
-
 
 class TableReader(BaseEstimator):  # type: ignore[misc]
     """Turns tables and weights into arrays, by the columns that the first fit has learned."""

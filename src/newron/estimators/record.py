@@ -25,8 +25,6 @@ from newron.training.training_set import TrainingSet, hash_rows
 if TYPE_CHECKING:
     from newron.rules.coverage import Coverage
 
-__all__ = ["count_seen", "cover_training", "list_settings", "record_large", "record_training"]
-
 _MAX_KEPT = 200_000  # training rows that are known again, and whose support is kept
 
 _NO_SETTINGS = ("recipe", "random_state", "n_jobs", "verbose", "warm_start", "callbacks")

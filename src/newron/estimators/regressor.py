@@ -34,8 +34,6 @@ from newron.tables.labelled_table import LabelledTable
 from newron.training.large import DatasetRows
 from newron.training.training_set import Counts, count_rows
 
-__all__ = ["NewronRegressor"]
-
 _LARGEST_TARGET = 1e90
 
 

@@ -22,8 +22,6 @@ from newron.training.strategies.default import uses_engine
 if TYPE_CHECKING:
     from newron.estimators.base import NewronEstimator
 
-__all__ = ["count_classes", "count_used", "know_columns", "open_rows", "read_dataset", "streams"]
-
 
 def streams(estimator: NewronEstimator, spec: Specification, n_rows: int) -> bool:
     """Return whether an estimator can train on blocks of rows."""

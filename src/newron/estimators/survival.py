@@ -31,8 +31,6 @@ from newron.model.survival import (
 from newron.rules.risk_card import RiskCard, read_risk_card
 from newron.tables.table import EncodedTable
 
-__all__ = ["NewronSurvival"]
-
 _MOST_INTERVALS = 500
 
 

@@ -17,8 +17,6 @@ from newron.model.arithmetic import Floats, exp, sigmoid, softmax
 from newron.model.bands import find_bands
 from newron.neurons.loss import Loss
 
-__all__ = ["Classes", "Label", "Labels", "Output", "Targets", "refuse_labels"]
-
 Label = str | int | float | bool
 
 _REACH = 1e6  # of scores where a prediction is looked for

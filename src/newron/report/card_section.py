@@ -25,8 +25,6 @@ from newron.report.facts import Facts
 from newron.report.numbers import count, integer, name_class, percent
 from newron.report.quality_section import describe_seen
 
-__all__ = ["write_card"]
-
 _MAX_LISTED = 12  # categories and values of a domain that are listed
 
 

@@ -20,14 +20,6 @@ from newron.formatting import clean, format_rounded
 from newron.model.arithmetic import Floats
 from newron.report.numbers import integer, percent
 
-__all__ = [
-    "draw_calibration",
-    "draw_confusion",
-    "draw_intervals",
-    "draw_pairs",
-    "draw_scores",
-]
-
 _MAX_BARS, _MAX_TOTALS = 30, 45  # bars of a histogram; where each is a whole total
 
 

@@ -18,8 +18,6 @@ from newron.report.facts import Facts
 from newron.shapes.effect import Effect, Scale
 from newron.shapes.effects import Effects
 
-__all__ = ["write_curves", "write_effects"]
-
 _MAX_LINES, _MAX_SURFACES = 14, 6  # that are shown before the rest is folded
 _MAX_CELLS = 21  # of a heat map, each way
 _HEIGHT, _LEFT = 84.0, 46.0

@@ -46,8 +46,6 @@ from newron.shapes.bands import has_bands, measure_bands
 from newron.shapes.effects import Effects, read_effects
 from newron.tables.fingerprint import hash_table
 
-__all__ = ["Facts", "gather"]
-
 _MOST_PICKED, _MOST_CELLS = 300, 8000  # rows that a reader can choose, and their values
 _MOST_WEIGHED = 2000  # rows on which importance and fidelity are measured
 _MOST_WORK = 400_000_000  # rows by functions by functions held, where these are many

@@ -8,8 +8,6 @@ from newron.formatting import format_percent, format_rounded, format_signed
 from newron.report.facts import Facts
 from newron.report.numbers import count
 
-__all__ = ["write_groups"]
-
 
 def write_groups(facts: Facts) -> Markup:
     """Return the section; nothing where no groups were asked for."""

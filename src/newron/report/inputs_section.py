@@ -26,8 +26,6 @@ from newron.report.numbers import count, integer, name_class, percent
 from newron.shapes.curve import trace_function
 from newron.shapes.shape import Shape
 
-__all__ = ["write_inputs"]
-
 _BARS = 24
 _MAX_LABELS = 8  # categories that have a bar each; the rarest are joined
 _MAX_FUNCTIONS, _MAX_PLOTS = 4, 100  # of an input, and of all, that are drawn

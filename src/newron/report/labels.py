@@ -12,8 +12,6 @@ from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 from newron.rules.scorecard import ScoreCard
 
-__all__ = ["Labels", "rename", "rename_card"]
-
 
 @dataclass(frozen=True)
 class Labels:

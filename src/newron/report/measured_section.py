@@ -11,8 +11,6 @@ from newron.model.measurement import MODEL, Measurement, describe_score
 from newron.report.charts import draw_intervals
 from newron.report.numbers import count
 
-__all__ = ["describe_measured", "list_measured", "write_intervals", "write_measured"]
-
 _NAMES = {
     "accuracy": "right",
     "balanced accuracy": "balanced accuracy: the mean over the classes",

@@ -15,8 +15,6 @@ from newron.report.facts import Facts
 from newron.report.numbers import count
 from newron.report.rules_section import name_rules
 
-__all__ = ["describe_count", "write_network", "write_row"]
-
 _MAX_PARTS, _FEW_PARTS = 16, 5  # functions of a neuron that have a line; of many neurons
 _SIDE = 16.0  # what is cut off the margin of a wide figure
 _TOTALS = {"sum": "total", "min": "least", "max": "greatest"}

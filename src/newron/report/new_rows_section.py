@@ -5,8 +5,6 @@ from __future__ import annotations
 from newron.drawing.markup import Markup, bdi, join
 from newron.report.facts import Facts
 
-__all__ = ["write_new_rows"]
-
 _SECTION = Markup("""<h2>Your own {noun}s</h2>
 <p>Paste a table with a line of names, or drop a CSV file here. The model answers in this page; the
 rows go nowhere else. It reads {names}.</p>

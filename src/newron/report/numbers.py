@@ -8,8 +8,6 @@ from newron.evaluation import Estimate
 from newron.formatting import format_count, format_integer, format_percent, format_rounded
 from newron.model.output import Label
 
-__all__ = ["count", "integer", "interval", "name_class", "percent", "percent_interval"]
-
 integer = partial(format_integer, separator="\u202f", minimum=10_000)
 count = partial(format_count, separator="\u202f", minimum=10_000)
 percent = partial(format_percent, space="\u00a0")

@@ -20,8 +20,6 @@ from newron.report.page_data import write_data
 from newron.report.quality_section import make_title, write_quality, write_result
 from newron.report.rules_section import RuleWriter, name_rules, write_rules
 
-__all__ = ["render"]
-
 _PAGE = Markup("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">

@@ -22,8 +22,6 @@ from newron.report.threshold_section import count_cuts
 from newron.rules.axis import Axis
 from newron.tables.cells import MISSING_WORDS
 
-__all__ = ["write_data"]
-
 _FEW = 6  # values that are buttons; more are a slider or a list
 _STEPS = 200  # of a slider
 _GRID = 50  # places of a range where a smooth column is tried

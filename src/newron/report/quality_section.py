@@ -30,8 +30,6 @@ from newron.report.numbers import (
 from newron.report.rules_section import describe_decision
 from newron.report.threshold_section import write_threshold
 
-__all__ = ["describe_seen", "make_title", "write_quality", "write_result"]
-
 _MAX_CLASSES = 12  # of a confusion matrix that is drawn
 _MAX_PAIRS = 1500  # points of a chart
 

@@ -17,8 +17,6 @@ from newron.report.page import render
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
 
-__all__ = ["write"]
-
 
 def write(
     model: Model | ScoreCard,

@@ -13,8 +13,6 @@ from newron.model.model import Model
 from newron.model.output import Classes
 from newron.rules.coverage import number_classes
 
-__all__ = ["draw_rows", "list_rows", "read_rows", "read_truth"]
-
 
 def read_rows(model: Model, X: ArrayLike) -> Floats:
     """Read a table of at least one row."""

@@ -31,8 +31,6 @@ from newron.rules.text import HIGHEST, format_quantifier, name_groups, write_mis
 from newron.shapes.fuzzy import read_fuzzy_rules
 from newron.shapes.shape_reader import read_shapes
 
-__all__ = ["RuleWriter", "describe_decision", "name_rules", "write_rules"]
-
 _MAX_LEDE = 160  # characters of a rule that stands at the top
 _MIN_HALVES = 7  # from so many points on, the table stands in two columns
 _MAX_POINTS = 30  # lines of points, likewise

@@ -8,8 +8,6 @@ from newron.drawing.markup import Markup, bdi
 from newron.report.facts import Facts
 from newron.report.numbers import name_class
 
-__all__ = ["count_cuts", "write_threshold"]
-
 _CUTS = np.arange(1, 100) / 100.0  # probabilities at which the line can be drawn
 
 _PANEL = Markup("""<div class="panel cuts" id="cuts"><h3>Where to draw the line</h3>

@@ -22,8 +22,6 @@ from newron.tables.cells import Cells
 from newron.tables.decoding import decode_utf8, open_bytes, open_text
 from newron.tables.field import LARGEST_INPUT
 
-__all__ = ["BLOCK", "BlockParser", "RowParser", "open_blocks"]
-
 BLOCK = 1 << 20  # bytes that are parsed at once
 MAX_LINE = 1 << 24  # bytes that a line may have
 _QUOTE, _FEED, _RETURN, _SPACE = b'"\n\r '

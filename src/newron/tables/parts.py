@@ -20,8 +20,6 @@ from newron.tables.files import open_table
 from newron.tables.memory import RawColumn, is_frame, read_columns
 from newron.tables.source import Batch, Source, check_names
 
-__all__ = ["BatchSource", "PartsSource", "list_files", "open_parts"]
-
 _HIDDEN = (".", "_")  # what other programs leave beside the files of a table
 _TARGET, _WEIGHT = "y", "weight"  # of batches that are tuples
 

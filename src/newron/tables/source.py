@@ -15,8 +15,6 @@ from newron.tables.encoding import Encoder
 from newron.tables.field import Field, Label
 from newron.tables.table import EncodedTable
 
-__all__ = ["BATCH_ROWS", "Batch", "Source", "check_names"]
-
 BATCH_ROWS = 2000  # few enough for their texts to stay in the cache of a core
 
 

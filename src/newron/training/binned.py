@@ -15,16 +15,6 @@ from newron.training.decoding import finish
 from newron.training.specification import FitResult, Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = [
-    "STAGES",
-    "finish_binned",
-    "fit_additive",
-    "fit_binned",
-    "fit_pairs",
-    "keep_binned",
-    "keep_quick",
-]
-
 STAGES = ("curves", "steps", "pairs", "all pairs", "directions")
 _FEW_ROWS = 1_000  # of the network that is kept should the fit end early
 

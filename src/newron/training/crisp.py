@@ -24,20 +24,6 @@ from newron.training.ranking import Ranking, Ranks
 from newron.training.training_set import Part
 from newron.training.wiring import Params, Wiring
 
-__all__ = [
-    "CrispShape",
-    "RankedTable",
-    "can_be_polished",
-    "from_crisp",
-    "merge_terms",
-    "polish",
-    "score_table",
-    "split_free",
-    "to_crisp",
-    "to_params",
-    "to_step",
-]
-
 Integers = NDArray[np.int32]
 Flags = NDArray[np.uint8]
 

@@ -30,16 +30,6 @@ from newron.training.problem import Problem
 from newron.training.ranking import Ranking
 from newron.training.training_set import Part
 
-__all__ = [
-    "Decoder",
-    "GrowPlan",
-    "GrowTask",
-    "count_conditions",
-    "evaluate_terms",
-    "grow",
-    "grow_short",
-]
-
 _PATIENCE = 12  # terms without a better inner loss
 
 

@@ -22,21 +22,6 @@ from newron.training.training_set import Counts, Part
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CRITERIA",
-    "READABLE",
-    "ModelPath",
-    "Trial",
-    "average_rows",
-    "check_choice",
-    "count_lines",
-    "declare_model",
-    "find_size",
-    "join_path",
-    "make_path",
-    "measure_trial",
-]
-
 CRITERIA = ("loss", "score")
 READABLE = 15  # lines that are read without effort
 _NOTHING = 0.03  # a log loss with which hardly any row is in doubt

@@ -23,8 +23,6 @@ from newron.training.folding import name_function
 from newron.training.problem import Problem
 from newron.training.refitting import Weights, refit
 
-__all__ = ["Subsets", "find_subsets"]
-
 _RIDGE = 1.0  # of a term's weight, which is 1 in the larger network
 
 

@@ -9,8 +9,6 @@ from newron.training.gradient import fit_network
 from newron.training.specification import FitResult, Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = ["Gradient", "Strategy"]
-
 
 class Strategy(ABC):
     """A procedure of training, from rows and a specification to a network.

@@ -23,8 +23,6 @@ from newron.training.strategies.shortening import SIZES, choose_model
 from newron.training.subsets import find_subsets
 from newron.training.training_set import TrainingSet
 
-__all__ = ["walk_curves"]
-
 _ROWS = 10_000  # distinct rows on which terms are compared
 _FOLDS = 2  # of four; each is a fit of its own
 _FEW_ROWS = 2_000  # by which numbers of networks that are not chosen are shortened

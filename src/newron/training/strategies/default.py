@@ -30,8 +30,6 @@ from newron.training.strategies.shortening import walk_path
 from newron.training.strategies.steps import cut_surfaces, fit_steps
 from newron.training.training_set import TrainingSet
 
-__all__ = ["Default", "uses_engine"]
-
 _MANY_CLASSES = 30  # beyond which polishing a network of gradients costs minutes
 _FIRST = 2  # folds; what is worse in each of them is not tried in the others
 

@@ -11,8 +11,6 @@ from newron.training.strategies.growth import is_heaviside, plan_growth
 from newron.training.strategies.shortening import walk_path
 from newron.training.training_set import TrainingSet
 
-__all__ = ["Grow"]
-
 
 class Grow(Strategy):
     """Grow a Heaviside network; folds choose the kind and number of its terms."""

@@ -24,8 +24,6 @@ from newron.training.ranking import learn_ranking
 from newron.training.specification import FitResult, Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = ["Growth", "is_heaviside", "plan_growth", "start_growth"]
-
 _BINS = (64, 255)  # of a column, on few and on many rows
 _RIDGES = (1.0, 2.0, 5.0, 10.0)  # of distilled networks
 

@@ -31,8 +31,6 @@ from newron.training.recipe import Recipe, choose_decay
 from newron.training.specification import Specification
 from newron.training.training_set import TrainingSet
 
-__all__ = ["RACE_ROWS", "find_winners"]
-
 RACE_ROWS = 2_500  # distinct rows of a race
 _EPOCHS, _SHORT = 1_000, 250  # of networks with hidden layers, and of the first trial
 _MIN_EPOCHS = 10

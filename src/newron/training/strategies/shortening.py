@@ -33,8 +33,6 @@ from newron.training.specification import WHOLE, FitResult
 from newron.training.strategies.growth import Growth
 from newron.training.training_set import Part
 
-__all__ = ["SIZES", "choose_model", "walk_path"]
-
 _MOST = 20  # conditions of short networks
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
 _RIDGE = 1.0

@@ -28,8 +28,6 @@ from newron.training.strategies.curves import walk_curves
 from newron.training.strategies.growth import start_growth
 from newron.training.training_set import TrainingSet
 
-__all__ = ["cut_surfaces", "fit_steps"]
-
 _ROWS = 20_000  # distinct rows on which terms are grown
 _EVIDENCE = 3.0  # standard errors by which trees must explain what is left over
 _TOLERANCE = 1 / 3  # of curves: on many rows what they are unsure of is small
