@@ -18,7 +18,7 @@ OBJECTIVES = ["absolute", "huber", "quantile:0.8", "poisson", "gamma", "tweedie"
 def counts():
     """Rates by two columns, exposures, and counts."""
     rng = np.random.default_rng(1000)
-    X = rng.normal(size=(500, 2))
+    X = rng.normal(size=(2000, 2))
     exposure = rng.uniform(0.2, 3.0, len(X))
     rate = np.exp(0.6 * X[:, 0] - 0.8 * (X[:, 1] > 0.5))
     return X, rng.poisson(rate * exposure).astype(float), exposure, rate

@@ -20,7 +20,7 @@ def mutate(text, model, seed) -> dict[str, str]:
     made = {
         "shift": _shift(rng, text, model, nodes),
         "negate": _negate(rng, text, nodes),
-        "count": _change_count(rng, text, reading, nodes),
+        "count": _change_count(rng, text, model, reading, nodes),
         "drop": _drop(rng, text, reading, nodes),
         "outcome": _change_outcome(rng, text, model, reading),
     }
@@ -63,13 +63,12 @@ def _negate(rng, text, nodes):
     return _put(text, condition.span, f"not ({text[slice(*condition.span)]})")
 
 
-def _change_count(rng, text, reading, nodes):
+def _change_count(rng, text, model, reading, nodes):
     """Another number of conditions, "or" for "and", or another threshold of a sum."""
     counts = [n for n in nodes if isinstance(n, Number) and (n.head or n.joins)]
     count = _choose(rng, counts)
     if count is None and reading.constant_spans:
-        span = _choose(rng, reading.constant_spans)
-        return _put(text, span, _add(text[slice(*span)], rng))
+        return _change_constant(rng, text, model, reading.constant_spans)
     if count is None:
         return None
     if count.head is None:
@@ -110,8 +109,7 @@ def _change_outcome(rng, text, model, reading):
         k = rng.integers(len(weights))
         return _put(text, spans[k], _add(text[slice(*spans[k])], rng))
     if not isinstance(model.output, Classes) or reading.default is None:
-        span = _choose(rng, reading.constant_spans)
-        return _put(text, span, _add(text[slice(*span)], rng))
+        return _change_constant(rng, text, model, reading.constant_spans)
     places = [reading.default, *((c, span) for _, c, span, _ in reading.branches)]
     c, span = _choose(rng, places)
     other = _choose(rng, [k for k in range(len(model.output.labels)) if k != c])
@@ -120,6 +118,14 @@ def _change_outcome(rng, text, model, reading):
     return _put(text, span, told if isinstance(label, str) else f"class {told}")
 
 
-def _add(number, rng):
-    value = Fraction(number.replace("−", "-")) + Fraction(int(rng.choice([-2, -1, 1, 2])), 2)
-    return format_fraction(value)
+def _change_constant(rng, text, model, spans):
+    """Another constant; bands of ordered classes go on falling."""
+    ordered = isinstance(model.output, Classes) and model.output.is_ordered
+    span = _choose(rng, [spans[0], spans[-1]] if ordered else spans)
+    steps = [1, 2] if span == spans[0] else [-1, -2]
+    return _put(text, span, _add(text[slice(*span)], rng, steps if ordered else None))
+
+
+def _add(number, rng, steps=None):
+    halves = int(rng.choice(steps or [-2, -1, 1, 2]))
+    return format_fraction(Fraction(number.replace("−", "-")) + Fraction(halves, 2))

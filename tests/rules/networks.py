@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.model import Classes, Column, Labels, Layer, Model, Schema, Survival, Targets
 from newron.model.network import evaluate
 
 AGGREGATIONS = ("sum", "mean", "min", "max", "product")
@@ -51,6 +51,41 @@ MANY_CLASSES = (
 )
 UNITS = ("years", "mg/dl", "%", "°C")
 
+# Names, labels and units that look like rules, like each other, or do not print.
+HOSTILE_NAMES = (
+    "Sum", "Let", "A", "AA", "Let A be", "1e5", "-1", "e5", "x\ny", " x", "x ", "x  y", "", "é",
+    "e\u0301", "ﬁ", "fi", "x — y", "Otherwise", "Always", "Missing values count as:", "+1",
+    "years", "x years", "[", "]", "all of [", "at least 2 of", "a,b", "a;b", "\"", "\\", "\\n",
+    "\u202ex", "\u200d", "x\u2028y", "\u0000", "\u001b[31m", "=", "≥", "x = 3", "x ≥ 3 or y",
+    "class", "class a", "true", "not missing", "𝟙", "٣", "x٣", "−1", "inf", "nan", "null", "#",
+    "%s", ".5", "İ", "a.", "a.b", "a - b", "a/b", "a or", "or", "then b", "points",
+)  # fmt: skip
+HOSTILE_UNITS = (
+    "or", "and", "≥ 3", "; x", "]", "— x", "x — y", "1", "e5", "/2", "\"", "years or x ≥ 3",
+    "then ill", "\n", "", " ", "\\", "E", "5", "−", "[", "{", ",", "A",
+)  # fmt: skip
+HOSTILE_LABELS = (
+    ("missing", "not missing", "x"),
+    ("a", "a ", "a  b"),
+    (1, "1", "1.0"),
+    (True, "True", "true"),
+    ("", "x", "y"),
+    ("{", "}", ","),
+    ("or", "and", "then"),
+    (-1, 1, -1.5),
+    (1e16, 1e-7, 0.1),
+    ("a\nb", "a", "b"),
+    ("\u202e", "\x00", "a"),
+    ("}, x", "a", "class a"),
+    ("to", "of", "be"),
+    (0.1, 0.30000000000000004, 0.2),
+    ("−1", "-1", -1),
+    ("1e5", 100000, 1e6),
+    ("A", "AA", "B"),
+)
+LIMITS = (-3.0, -2.0, -0.5, 0.0, 0.1, 0.3, 0.5, 1.0, 1 / 3, 2.0, 1e-9, 1e6)
+BANDS = (-2.0, -1.0, 0.0, 0.1, 0.3, 0.30000000000000004, 0.5, 1.0, 1 / 3, 2.0)
+
 PLACES = (-1.5, -1.0, 0.0, 0.1, 0.1, 0.5, 1.0, 1e-320, 0.30000000000000004)
 DECIMALS = (0.1, 0.2, 0.3, -0.1, -0.2, -0.3, 0.7, -1.1)
 ROUNDED = (1 / 3, 2 / 3, -1 / 3, 1e-17, 1.0)
@@ -77,6 +112,7 @@ class Wishes:
     required: float = 0.0  # how many of the others are never missing
     classes: int | None = None  # how many there are of "many"
     card: bool = False  # whole points, which weigh something else than 1 in log-odds
+    hostile: bool = False  # whether names, units and labels look like rules
 
 
 @cache
@@ -98,7 +134,7 @@ def make_model(seed: int, wishes: Wishes = Wishes()) -> Model:
 def _draw_model(rng, wishes):
     n = int(rng.integers(wishes.least_columns, wishes.most_columns + 1))
     schema = Schema(tuple(_make_columns(rng, n, wishes)))
-    output = _make_output(rng, wishes)
+    output = _make_output(rng, wishes, schema)
     depth = wishes.depth or int(rng.integers(1, 4))
     layers, signals = [], _draw_rows(rng, schema)
     for k in range(depth):
@@ -132,7 +168,7 @@ def _centre(rng, layer, scores, *, whole=False):
 
 def _make_columns(rng, n, wishes):
     odd = rng.random() < wishes.odd
-    choices = ODD_NAMES if odd else NAMES
+    choices = HOSTILE_NAMES if wishes.hostile else ODD_NAMES if odd else NAMES
     if n > len(choices):
         choices = [f"x{i}" for i in range(1, n + 1)]
     names = rng.choice(choices, n, replace=False).tolist()
@@ -140,7 +176,8 @@ def _make_columns(rng, n, wishes):
         gaps = bool(rng.random() < wishes.gaps)
         never = not gaps and wishes.required > 0.0 and bool(rng.random() < wishes.required)
         kind = rng.choice(wishes.kinds)
-        unit = str(rng.choice(UNITS)) if rng.random() < 0.3 else None
+        units = HOSTILE_UNITS if wishes.hostile else UNITS
+        unit = units[rng.integers(len(units))] if rng.random() < 0.3 else None
         if kind == "real":
             yield Column(name, -2.0, 2.0, gaps=gaps, unit=unit, required=never)
         elif kind == "whole":
@@ -151,22 +188,40 @@ def _make_columns(rng, n, wishes):
             )
         else:
             labels = LABELS[: rng.integers(1, 6)]
-            if rng.random() < wishes.odd:
-                labels = ODD_LABELS[rng.integers(len(ODD_LABELS))]
+            if wishes.hostile or rng.random() < wishes.odd:
+                kinds = HOSTILE_LABELS if wishes.hostile else ODD_LABELS
+                labels = kinds[rng.integers(len(kinds))]
             ends = 0.0, len(labels) - 1.0
             yield Column(name, *ends, categories=labels, gaps=gaps, required=never)
 
 
-def _make_output(rng, wishes):
+def _make_output(rng, wishes, schema):
     kind = rng.choice(wishes.outputs)
+    if kind == "ordered":
+        return _make_ordered(rng, wishes)
+    if kind == "labels":
+        return Labels(("funny", "sad", "not sad")[: rng.integers(1, 4)])
+    if kind == "hazards":
+        return Survival(("no death", "death"), time=schema.names[-1], ends=(0.1, 1.0, 2.0))
     if kind == "binary":
         labels = CLASSES[rng.integers(len(CLASSES))]
+        if wishes.hostile:
+            labels = HOSTILE_LABELS[rng.integers(len(HOSTILE_LABELS))][:2]
         return Classes(labels, unit=0.25, offset=0.125) if wishes.card else Classes(labels)
     if kind == "many" and wishes.classes:
         return Classes(tuple(range(wishes.classes)))
     if kind == "many":
         return Classes(MANY_CLASSES[rng.integers(len(MANY_CLASSES))])
     return Targets(("y", "blood sugar")[: rng.integers(1, 3)])
+
+
+def _make_ordered(rng, wishes):
+    """Draw ordered classes: bands where they belong, or anywhere, some of them empty."""
+    n = int(rng.integers(3, 6))
+    labels = ("lo", "mid", "hi", "class lo", "top")[:n] if rng.random() < 0.5 else tuple(range(n))
+    limits = tuple(np.sort(rng.choice(LIMITS, n - 1, replace=False)).tolist())
+    bands = tuple(np.sort(rng.choice(BANDS, n - 1)).tolist()) if rng.random() < 0.6 else ()
+    return Classes(labels, 0.25 if wishes.card else 1.0, limits=limits, bands=bands)
 
 
 def _make_layer(rng, schema, width, signals, wishes, *, last):

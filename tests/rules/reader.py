@@ -310,7 +310,8 @@ class Reader:
         unit = self.columns[column].unit
         if unit and self.columns[column].categories is None:
             quoted = json.dumps(unit, ensure_ascii=False)
-            self.take(f"{re.escape(unit)}|{re.escape(quoted)}")
+            printed = "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in quoted)
+            self.take("|".join(map(re.escape, (quoted, printed, unit))))
 
     # ---- the text ----
 
@@ -321,7 +322,7 @@ class Reader:
             self.take("be")
             self.groups[name] = self.block(0)
             self.end_line()
-        if self.skip("Points for") or self.skip("Add up for"):
+        if self.skip("Points from") or self.skip("Points for") or self.skip("Add up for"):
             self._points(out)
         else:
             self._list(out)
@@ -359,12 +360,17 @@ class Reader:
 
     def _points(self, out):
         output = self.output
-        binary = isinstance(output, Classes) and output.n_scores == 1
-        names = output.labels if isinstance(output, Classes) else output.names
-        for name in names[1:] if binary else names:
-            if names[self.label(names)] != name:
-                self.fail(name)
-            self.skip(",")
+        one = isinstance(output, Classes) and output.n_scores == 1
+        if one and output.is_ordered:
+            ends = [self.label(output.labels), self.take(r"to\b"), self.label(output.labels)]
+            if ends[::2] != [0, len(output.labels) - 1]:
+                self.fail("the lowest class to the highest")
+        else:
+            names = output.labels if isinstance(output, Classes) else output.score_names
+            for name in names[1:] if one else names:
+                if names[self.label(names)] != name:
+                    self.fail(name)
+                self.skip(",")
         self.end_line()
         while self.sees(NUMBER.pattern):
             begin = self.at
@@ -379,22 +385,32 @@ class Reader:
             else:
                 out.terms.append((self.any_of(4), weights, spans, (begin, self.at)))
             self.end_line()
-        if binary:
-            self.take("Sum ≥ ")
-            start = self.at
-            out.constants = [-self.number()]
-            out.constant_spans = [(start, self.at)]
-            self.take(": ")
-            if self.outcome()[0] != 1:
-                self.fail("the second class")
-            self.end_line()
-            self.take("Otherwise: ")
-            if self.outcome()[0] != 0:
-                self.fail("the first class")
-            self.end_line()
+        if one:
+            self._bands(out, len(output.labels) - 1)
         elif isinstance(output, Classes):
             self.take("The highest sum wins, the first of equals")
             self.end_line()
+
+    def _bands(self, out, highest):
+        """Read from which sums on classes follow, one that is left out with the next higher."""
+        limits, last = [], highest + 1
+        while self.skip("Sum ≥ "):
+            self.blank()
+            start = self.at
+            limit = self.number()
+            out.constant_spans.append((start, self.at))
+            self.take(": ")
+            which = self.outcome()[0]
+            if not 0 < which < last or (limits and limit >= limits[-1]):
+                self.fail("a lower class, from a lower sum on")
+            limits += [limits[-1] if limits else limit] * (last - which - 1) + [limit]
+            last = which
+            self.end_line()
+        out.constants = [-limit for limit in reversed(limits + limits[-1:] * (last - 1))]
+        self.take("Otherwise: ")
+        if self.outcome()[0] != 0:
+            self.fail("the first class")
+        self.end_line()
 
 
 def _read_ends(head, n):
@@ -458,7 +474,7 @@ def follow(reading: Reading, model, rows) -> np.ndarray:
     if not isinstance(model.output, Classes):
         return np.array([[float(Fraction(s, scale)) for s in row] for row in sums.tolist()])
     if model.output.n_scores == 1:
-        return (sums[:, 0] >= 0).astype(int)
+        return (sums >= 0).sum(axis=1).astype(int)  # as many limits are reached
     return np.array([row.index(max(row)) for row in sums.tolist()])
 
 

@@ -7,16 +7,24 @@ import pytest
 
 from newron.checker import CertificateError, check
 from newron.errors import ModelError
-from newron.model import Classes, Column, Layer, Model, Schema, Targets
+from newron.model import Classes, Column, Labels, Layer, Model, Schema, Targets
 from newron.rules import Proof, prove
 from newron.rules.circuit import measure_rounding
 from newron.rules.extraction import extract
 from newron.rules.ruleset import RuleSet
 
+from . import reader
 from .mutations import mutate
 from .networks import Wishes, make_layer, make_model, make_rows, make_score, make_table
 
 ROUNDED = Wishes(rounded=True)
+NEWER = {
+    "ordered": Wishes(outputs=("ordered",)),
+    "ordered, whole points": Wishes(depth=1, last=("sum",), outputs=("ordered",), card=True),
+    "labels": Wishes(outputs=("labels",)),
+    "hazards": Wishes(kinds=("real", "whole"), outputs=("hazards",)),
+    "hostile": Wishes(hostile=True),
+}
 YES = Proof(True, "enumeration", 1, 0.0)
 
 
@@ -203,3 +211,35 @@ def test_weights_that_cancel_are_not_forgotten_where_sums_are_rounded():
     assert prove("Always ill", model).equal is False
     assert extract(model).proof
     assert RuleSet.parse("If x ≥ 1, then well\nOtherwise ill", model).proof
+
+
+@pytest.mark.parametrize("kind", NEWER)
+def test_every_kind_of_output_and_name_is_proved_and_read_alike(kind):
+    """Rules, network and the tests' own reader say the same, and changes are refuted by a row."""
+    for seed in range(16):
+        model = make_model(seed, NEWER[kind])
+        rules = extract(model, form="points" if seed % 2 else "shortest", seconds=1.0)
+        text = rules.to_text(notes=False)
+        assert rules.proof, text
+        rows = make_rows(model, seed, most=200)
+        table = make_table(model, rows)
+        np.testing.assert_array_equal(rules.predict(table), model.predict(table), text)
+        followed = reader.follow(reader.read(text, model), model, rows)
+        if isinstance(model.output, Classes):
+            followed = model.output.array[followed]
+        elif followed.shape[1] == 1 or isinstance(model.output, Labels):
+            followed = model.output.predict(followed)
+        np.testing.assert_array_equal(followed, model.predict(table), text)
+        for changed in mutate(text, model, seed).values():
+            found = prove(changed, model)
+            assert found.equal is not None, changed
+            assert found or not np.array_equal(*found.predicted), changed
+
+
+def test_labels_that_agree_where_their_sums_do_not_are_refuted_by_the_sums():
+    model = make_score(2, [1.0, 2.0], 0.5)
+    model = Model(model.schema, model.layers, Labels(("funny",)))
+    found = prove(extract(model).to_text(notes=False).replace("+2", "+1"), model)
+    assert found.equal is False
+    rules, network = found.predicted
+    assert rules != network

@@ -334,13 +334,7 @@ class _Prover:
     def _refute(self, cells: Sequence[int], method: str) -> Proof:
         """Return the counterexample, as the network itself and the rules see it."""
         row = make_rows(self.axes, np.array([cells]))
-        rows = CellRows(self.axes, np.array([cells]))
-        network = self.output.predict(self.model.score_rows(row))[0]
-        if isinstance(self.output, Classes):
-            rules = self.output.array[choose_classes(self.body, self.output, rows)][0]
-        else:
-            assert isinstance(self.body, Points)  # noqa: S101 - regression has points alone
-            rules = self.output.predict(predict_sums(self.body, rows))[0]
+        rules, network = self._predict_both(row, CellRows(self.axes, np.array([cells])))
         found = {
             axis.column.name: _get_label(axis, value)
             for axis, value in zip(self.axes, row[0], strict=True)
@@ -355,6 +349,18 @@ class _Prover:
             note = f"a difference for {found} was not confirmed by the second checker"
             return self._make_proof(None, method, note=note)
         return self._make_proof(False, method, counterexample=found, predicted=(rules, network))
+
+    def _predict_both(self, row: NDArray[np.float64], cells: CellRows) -> tuple[Any, Any]:
+        """Return what rules and network predict for one row."""
+        scores = self.model.score_rows(row)
+        if isinstance(self.output, Classes):
+            rules = self.output.array[choose_classes(self.body, self.output, cells)][0]
+            return rules, self.output.predict(scores)[0]
+        assert isinstance(self.body, Points)  # noqa: S101 - regression has points alone
+        sums = predict_sums(self.body, cells)
+        rules, network = self.output.predict(sums)[0], self.output.predict(scores)[0]
+        # Labels and sorted quantiles may be the same where the sums are not: then the sums tell.
+        return (sums[0], scores[0]) if np.array_equal(rules, network) else (rules, network)
 
     # ---- enumeration ----
 
