@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from newron.engine.additive import Additive, fit_additive
 from newron.engine.binning import BinnedTable, RawBlock, RawWeights, bin_blocks, learn_columns
+from newron.engine.blas import use_one_thread
 from newron.engine.calibration import calibrate
 from newron.engine.description import describe_columns
 from newron.engine.likelihood import STATISTICS_ROWS, Likelihood, Sought, weigh_sample
@@ -150,7 +149,7 @@ def fit_rows(
     options: Options,
 ) -> EngineFit:
     """Fit a network to rows in blocks (of RawBlock), wherever these are kept."""
-    with _blas().limit(limits=1):
+    with use_one_thread():
         fine = not isinstance(output, Classes)
         weights, total = _weigh(raw, output, class_weight)
         columns = learn_columns(raw, fields, weights, total, fine=fine)
@@ -224,16 +223,6 @@ def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> A
     if model.is_few and model.at.groups and objective.stratified and not objective.follows:
         calibrate(model)
     return model
-
-
-_controller: list[ThreadpoolController] = []
-
-
-def _blas() -> Any:
-    """Return the control of BLAS, whose threads would change the last digits."""
-    if not _controller:
-        _controller.append(ThreadpoolController())
-    return _controller[0].select(user_api="blas")
 
 
 def _weigh(raw: Rows, output: Output, class_weight: Floats | None) -> tuple[RawWeights, float]:

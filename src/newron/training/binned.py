@@ -19,16 +19,11 @@ STAGES = ("curves", "steps", "pairs", "all pairs", "directions")
 _FEW_ROWS = 1_000  # of the network that is kept should the fit end early
 
 
-def fit_binned(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
+def fit_pairs(data: TrainingSet, spec: Specification, context: FitContext) -> engine.EngineFit:
     """Fit curves of columns, and of pairs where hidden layers are allowed.
 
     Where columns have directions there are no pairs: the sum of curves keeps them.
     """
-    return finish_binned(fit_pairs(data, spec, context), data, spec, context)
-
-
-def fit_pairs(data: TrainingSet, spec: Specification, context: FitContext) -> engine.EngineFit:
-    """Fit as :func:`fit_binned`, without shortening numbers."""
     pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
     return fit_additive(data, spec, context, pairs=pairs)
 
@@ -42,11 +37,20 @@ def finish_binned(
     return result
 
 
+def try_binned(fitted: engine.EngineFit) -> FitResult:
+    """Return a fit of the engine as a result to measure: no number of its model is shortened."""
+    return FitResult(fitted.model, np.zeros(0), math.nan)
+
+
 def keep_binned(
-    fitted: engine.EngineFit, data: TrainingSet, spec: Specification, context: FitContext
+    fitted: engine.EngineFit,
+    data: TrainingSet,
+    spec: Specification,
+    context: FitContext,
+    loss: float = -np.inf,
 ) -> None:
     """Keep a fit of the engine, which is finished only if the fit ends before a better result."""
-    context.keep(lambda: _finish(fitted, data, spec, context), -np.inf)
+    context.keep(lambda: _finish(fitted, data, spec, context), loss)
 
 
 def keep_quick(

@@ -33,6 +33,7 @@ _LARGEST = 1e300
 _TINY = np.finfo(np.float32).tiny
 _DIGITS = (3, 4, 5, 6, 8, 11)
 _MAX_CENTERED = 100_000  # rows that means of curves are taken of
+_MOST_FUNCTIONS = 64  # that are evaluated at once
 _FEW_ROWS = 10_000  # enough to rule out most shortenings before all rows are used
 
 
@@ -276,25 +277,37 @@ def fill_missing(model: Model, data: TrainingSet) -> Model:
 def _fill_layer(layer: Layer, model: Model, X: Floats, fraction: Floats) -> Layer:
     columns = model.schema.columns
     missing = np.array(layer.gap_values)
-    function = get_processing(layer.processing)
+    crisp = get_processing(layer.processing).crisp
     b = rank_edges(layer, model.schema)
-    for e, source in enumerate(layer.source.tolist()):
-        if source >= len(columns) or columns[source].gaps:
-            continue
-        if len(layer.levels[e]):
-            heights = layer.levels[e][X[:, source].astype(np.intp)]
-        else:
-            scale = columns[source].rank_scale
-            x = (
-                X[:, source]
-                if not layer.rank_flags[e] or scale is None
-                else scale.rank(X[:, source])
-            )
-            with np.errstate(over="ignore"):
-                heights = layer.process(x[:, None], b[e : e + 1], slice(e, e + 1))[:, 0]
-        mean = float(heights @ fraction)
-        missing[e] = float(mean > 0.5 + 1e-9) if function.crisp else _round_mean(mean, heights)
+    known = [s < len(columns) and not columns[s].gaps for s in layer.source.tolist()]
+    # The functions that read the same of one column are evaluated at once.
+    reads = (layer.source * 2 + layer.rank_flags) * 2 + [len(own) > 0 for own in layer.levels]
+    for read in np.unique(reads[known]).tolist():
+        edges = np.flatnonzero(reads == read)
+        source = read // 4
+        values, scale = X[:, source], columns[source].rank_scale
+        if layer.rank_flags[edges[0]] and scale is not None:
+            values = scale.rank(values)
+        for e, heights in zip(
+            edges.tolist(), _measure_heights(layer, b, edges, values), strict=True
+        ):
+            mean = float(heights @ fraction)
+            missing[e] = float(mean > 0.5 + 1e-9) if crisp else _round_mean(mean, heights)
     return layer.replace(missing=missing)
+
+
+def _measure_heights(
+    layer: Layer, b: Floats, edges: NDArray[np.intp], values: Floats
+) -> Iterator[Floats]:
+    """Yield what functions of one column are for some of its values."""
+    if len(layer.levels[edges[0]]):
+        codes = values.astype(np.intp)
+        yield from (layer.levels[e][codes] for e in edges)
+        return
+    for some in np.array_split(edges, -(-len(edges) // _MOST_FUNCTIONS)):
+        with np.errstate(over="ignore"):
+            heights = layer.process(values[:, None], b[some], some)
+        yield from np.ascontiguousarray(heights.T)
 
 
 def _round_mean(mean: float, heights: Floats) -> float:

@@ -15,8 +15,8 @@ from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from newron.engine.blas import use_one_thread
 from newron.model.arithmetic import Floats
 from newron.model.edits import Layers, drop_unread, pick_functions
 from newron.model.model import Model
@@ -89,7 +89,7 @@ def eliminate(task: Task, model: Model) -> list[Model]:
     The first has all that matters in the model, with no more functions than needed.
     """
     # Small products of matrices: threads cost more than they give, and may round otherwise.
-    with threadpool_limits(1, user_api="blas"):
+    with use_one_thread():
         state = _refit_state(task, _make_state(task, fold(task.schema, make_additive(model))))
         memory, out = _Memory(), [_make_model(task, state)]
         while _count(state.layers, len(task.schema), state.names):

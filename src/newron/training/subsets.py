@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from newron.engine.blas import use_one_thread
 from newron.model.arithmetic import Floats
 from newron.model.edits import drop_unread, pick_functions
 from newron.model.model import Model
@@ -72,7 +72,7 @@ class Subsets:
             free,  # a curve keeps its direction
             np.concatenate([start, np.ones(len(kept) * n_scores)]),
         )
-        with threadpool_limits(1, user_api="blas"):
+        with use_one_thread():
             found = refit(self.problem, weights).value
         return found[n_scores:].reshape(len(kept), n_scores), found[:n_scores]
 

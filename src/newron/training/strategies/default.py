@@ -17,7 +17,7 @@ import numpy as np
 from newron.engine.screening import WIDE
 from newron.model.arithmetic import Floats
 from newron.training.architecture import SMOOTH
-from newron.training.binned import finish_binned, fit_binned, fit_pairs, keep_quick
+from newron.training.binned import finish_binned, fit_pairs, keep_binned, keep_quick, try_binned
 from newron.training.context import FitContext
 from newron.training.folds import MANY_ROWS, SURE, Fold, is_better, split_folds
 from newron.training.gradient import fit_network
@@ -157,13 +157,14 @@ def _fit_corners(growth: Growth, folds: Sequence[Fold]) -> FitResult | None:
     aside = context.aside()
 
     def train(rows: TrainingSet) -> FitResult:
-        return finish_binned(cut_surfaces(rows, spec, aside), rows, spec, aside)
+        return try_binned(cut_surfaces(rows, spec, aside))
 
     def fit() -> FitResult:
         return finish_binned(fitted, data, spec, context)
 
     first, rest = folds[:_FIRST], folds[_FIRST:] if spec.size != WHOLE else ()
-    found = _evaluate("steps and corners", data, first, spec, context, train, fit)
+    found = _evaluate("steps and corners", data, first, spec, aside, train, fit)
+    keep_binned(fitted, data, spec, context, float(found.losses.mean()))
     if not is_better(found.losses, growth.losses[:_FIRST], SURE):
         return None
     trials = [*found.trials, *(train(data.take(fold.train)) for fold in rest)]
@@ -177,8 +178,12 @@ def _fit_curves(data: TrainingSet, spec: Specification, context: FitContext) -> 
     """Fit by the engine alone."""
     fitted = fit_pairs(data, spec, context)
     result = finish_binned(fitted, data, spec, context)
-    train = partial(fit_binned, spec=spec, context=context.aside())
+    train = partial(_try_pairs, spec=spec, context=context.aside())
     return walk_curves(fitted, result, data, spec, context, train)
+
+
+def _try_pairs(rows: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
+    return try_binned(fit_pairs(rows, spec, context))
 
 
 def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
@@ -188,7 +193,7 @@ def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> 
     result = finish_binned(fitted, data, spec, context)
     deep = find_winners(data, spec, context.fork(), fitted, result.model)
     folds = split_folds(data, spec.objective, context.spawn()) if deep else []
-    train = partial(fit_binned, spec=spec, context=context.aside())
+    train = partial(_try_pairs, spec=spec, context=context.aside())
     walk = partial(walk_curves, fitted, result, data, spec, context, train)
     if not folds:
         return walk()

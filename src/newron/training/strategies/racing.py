@@ -22,7 +22,7 @@ from newron.engine.screening import WIDE
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.training.architecture import Architecture
-from newron.training.binned import fit_binned
+from newron.training.binned import fit_pairs
 from newron.training.context import FitContext
 from newron.training.folds import MANY_ROWS, SURE, Fold, split_folds
 from newron.training.gradient import fit_network
@@ -61,8 +61,8 @@ def find_winners(
         deep = [each for each in deep if race.compare(each, expected, _SHORT, -1.0)]
     if not deep:
         return []
-    result = fit_binned(race.train, spec, context.aside())
-    reached = race.measure("additive", result.model)
+    fitted = fit_pairs(race.train, spec, context.aside())
+    reached = race.measure("additive", fitted.model)
     return [each for each in deep if race.compare(each, reached, _EPOCHS, SURE)]
 
 
