@@ -77,7 +77,7 @@ def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
         constants.append(constant)
     if isinstance(model.output, Classes) and model.output.is_ordered:
         constants = [constants[0] - to_fraction(band) for band in model.output.bands]
-    exact = _adds_exactly(model)
+    exact = adds_exactly(model)
     # Weights that cancel each other may leave something where sums are rounded.
     kept = [
         Term(node, tuple(weights)) for node, weights in terms.items() if any(weights) or not exact
@@ -85,7 +85,7 @@ def read_circuit(model: Model, axes: Sequence[Axis] | None = None) -> Circuit:
     return Circuit(given, tuple(kept), tuple(constants), exact)
 
 
-def _adds_exactly(model: Model) -> bool:
+def adds_exactly(model: Model) -> bool:
     """Return whether scores are compared, or given, as if they were not rounded.
 
     Several scores that are divided by one number keep their order. Those that are divided by
@@ -170,17 +170,21 @@ def read_axes(model: Model) -> tuple[Axis, ...]:
     like it; if there is none, it has a cell of its own.
     """
     axes = make_axes(model.schema, find_boundaries(model))
-    return tuple(_place_missing(axis, i, model) for i, axis in enumerate(axes))
+    readers: list[list[tuple[Layer, int]]] = [[] for _ in axes]
+    for layer in model.layers:
+        for e, source in enumerate(layer.source.tolist()):
+            if source < len(axes):
+                readers[source].append((layer, e))
+    return tuple(_place_missing(axis, own) for axis, own in zip(axes, readers, strict=True))
 
 
-def _place_missing(axis: Axis, column: int, model: Model) -> Axis:
+def _place_missing(axis: Axis, readers: Sequence[tuple[Layer, int]]) -> Axis:
     if axis.missing or axis.column.required:
         return axis
     like = axis.full
-    for layer in model.layers:
-        for e in np.flatnonzero(layer.source == column):
-            held = read_mask(axis, layer, int(e))
-            like &= held if layer.gap_values[e] == 1.0 else ~held
+    for layer, e in readers:
+        held = read_mask(axis, layer, e)
+        like &= held if layer.gap_values[e] == 1.0 else ~held
     cells = [c for c in range(axis.n_cells) if like >> c & 1]
     if not cells:
         return replace(axis, column=replace(axis.column, gaps=True))

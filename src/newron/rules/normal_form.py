@@ -21,7 +21,7 @@ from newron.model.network import Layer
 from newron.model.output import Classes
 from newron.rules.body import Points
 from newron.rules.building import build_model
-from newron.rules.circuit import Circuit, Term, read_circuit
+from newron.rules.circuit import Circuit, Term, adds_exactly, read_circuit
 from newron.rules.points import is_sparse, make_points
 from newron.tables.field import LARGEST_INPUT
 
@@ -52,10 +52,10 @@ def normalise(model: Model, X: Floats | None = None) -> Model:
     """
     last = model.layers[-1]
     weighed = last.aggregation == "sum" and last.alpha is not None and last.centre is not None
-    if not (model.is_crisp and weighed and read_circuit(model).exact):
+    if not (model.is_crisp and weighed and adds_exactly(model)):
         return model
     found = _NormalForm(model, X).make()
-    return found if read_circuit(found).exact else model
+    return found if adds_exactly(found) else model
 
 
 class _NormalForm:
