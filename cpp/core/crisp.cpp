@@ -158,6 +158,11 @@ void RankTable::find_slopes(const std::vector<int>& rows, const double* z, doubl
                                           static_cast<int>(rows.size()), slope, curve);
     return;
   }
+  if (loss == Loss::categorical) {
+    choose_engine_kernels().class_slopes(z, targets, weights, rows.data(),
+                                         static_cast<int>(rows.size()), n_outputs, slope, curve);
+    return;
+  }
   if (loss == Loss::squared && n_outputs == 1) {
     for (const int row : rows) {
       slope[row] = weights[row] * (2.0 * (z[row] - targets[row]));
@@ -172,18 +177,28 @@ void RankTable::find_slopes(const std::vector<int>& rows, const double* z, doubl
 }
 
 void RankTable::find_losses(const std::vector<int>& rows, const double* z, double* losses) const {
-  const std::size_t n = rows.size();
-  if (loss == Loss::binary) {
+  const std::size_t n = rows.size(), k = at(n_outputs);
+  const EngineKernels& kernels = choose_engine_kernels();
+  if (loss == Loss::binary && n == at(n_rows)) {  // all of them, in order
+    kernels.binary_losses(z, targets, weights, n_rows, losses);
+  } else if (loss == Loss::binary) {
     std::vector<float> y(n);
     std::vector<double> weight(n);
     for (std::size_t i = 0; i < n; ++i) {
       y[i] = targets[rows[i]];
       weight[i] = weights[rows[i]];
     }
-    choose_engine_kernels().binary_losses(z, y.data(), weight.data(), static_cast<int>(n), losses);
-    return;
+    kernels.binary_losses(z, y.data(), weight.data(), static_cast<int>(n), losses);
+  } else if (loss == Loss::categorical) {
+    std::vector<double> largest(n), sums(n);
+    kernels.exp_sums(z, static_cast<int>(n), n_outputs, largest.data(), sums.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const double own = z[i * k + at(static_cast<int>(targets[rows[i]]))];
+      losses[i] = weights[rows[i]] * (std::log(sums[i]) + largest[i] - own);
+    }
+  } else {
+    for (std::size_t i = 0; i < n; ++i) losses[i] = row_loss(rows[i], z + i * k);
   }
-  for (std::size_t i = 0; i < n; ++i) losses[i] = row_loss(rows[i], z + i * at(n_outputs));
 }
 
 bool RankTable::constrained() const {
@@ -323,39 +338,57 @@ void CrispNetwork::scores_with(int row, Changed first, double* z,
   }
 }
 
-// A row is on one of the two sides as the network stands: only the other side is evaluated.
+// The rows from begin to end whose scores change with a condition, and what they are on its other
+// side: a row is on one of the two sides as the network stands.
+void CrispNetwork::find_changes(int neuron, int index, int begin, int end, Differences& found,
+                                std::vector<double>& changed) const {
+  const Condition& condition = neuron < 0 ? shape_.terms[at(index)] : shape_.conditions[at(index)];
+  const Rank* x = values(condition.source);
+  const std::size_t k = at(table_.n_outputs);
+  found.rows.reserve(at(end - begin));
+  found.held.reserve(at(end - begin));
+  changed.reserve(at(end - begin) * k);
+  std::vector<double> other(k);
+  std::vector<Changed> scratch;
+  for (int row = begin; row < end; ++row) {
+    const bool held = condition.holds(x[row]);
+    const int change = held ? -1 : 1;
+    if (neuron < 0) {
+      std::copy(scores(row), scores(row) + k, other.begin());
+      add_score(index, change, other.data());
+    } else {
+      const int count = counts_[at(neuron)][at(row)];
+      scores_with(row, {neuron, count + change}, other.data(), scratch);
+    }
+    if (std::equal(other.begin(), other.end(), scores(row))) continue;
+    found.rows.push_back(row);
+    found.held.push_back(held);
+    changed.insert(changed.end(), other.begin(), other.end());
+  }
+}
+
 void CrispNetwork::find_differences(int neuron, int index, Differences& found, Team& team) const {
   const int parts = (table_.n_rows + kPartRows - 1) / kPartRows;
   std::vector<Differences> by_part(at(parts));
-  const Condition& condition = neuron < 0 ? shape_.terms[at(index)] : shape_.conditions[at(index)];
   team.run(parts, [&](int part, int) {
     Differences& mine = by_part[at(part)];
-    std::vector<double> other(at(table_.n_outputs)), scores_of;
-    std::vector<Changed> scratch;
-    const int end = std::min((part + 1) * kPartRows, table_.n_rows);
-    for (int row = part * kPartRows; row < end; ++row) {
-      const int change = condition.holds(value(condition.source, row)) ? -1 : 1;
-      if (neuron < 0) {
-        std::copy(scores(row), scores(row) + table_.n_outputs, other.begin());
-        add_score(index, change, other.data());
-      } else {
-        const int count = value(table_.n_columns + neuron, row);
-        scores_with(row, {neuron, count + change}, other.data(), scratch);
-      }
-      if (std::equal(other.begin(), other.end(), scores(row))) continue;
-      mine.rows.push_back(row);
-      scores_of.insert(scores_of.end(), other.begin(), other.end());
-    }
+    std::vector<double> changed;
+    const int begin = part * kPartRows;
+    find_changes(neuron, index, begin, std::min(begin + kPartRows, table_.n_rows), mine, changed);
     mine.losses.resize(mine.rows.size());
-    table_.find_losses(mine.rows, scores_of.data(), mine.losses.data());
+    table_.find_losses(mine.rows, changed.data(), mine.losses.data());
     for (std::size_t i = 0; i < mine.rows.size(); ++i) {
-      const int row = mine.rows[i];
-      const double more = mine.losses[i] - losses_[at(row)];
-      mine.losses[i] = condition.holds(value(condition.source, row)) ? -more : more;
+      const double more = mine.losses[i] - losses_[at(mine.rows[i])];
+      mine.losses[i] = mine.held[i] ? -more : more;
     }
   });
+  if (parts == 1) {
+    found = std::move(by_part[0]);
+    return;
+  }
   for (const Differences& part : by_part) {
     found.rows.insert(found.rows.end(), part.rows.begin(), part.rows.end());
+    found.held.insert(found.held.end(), part.held.begin(), part.held.end());
     found.losses.insert(found.losses.end(), part.losses.begin(), part.losses.end());
   }
 }
@@ -373,7 +406,12 @@ struct Choice {
 Choice choose_cut(int source, const Rank* values, int n_values, int n_ordered, int sign,
                   const std::vector<int>& rows, const std::vector<double>& differences) {
   std::vector<double> sums(at(n_values), 0.0);
-  for (std::size_t i = 0; i < rows.size(); ++i) sums[values[rows[i]]] += differences[i];
+  const std::size_t n = rows.size();
+  if (n > 0 && at(rows.back()) + 1 == n) {  // all rows
+    for (std::size_t i = 0; i < n; ++i) sums[values[i]] += differences[i];
+  } else {
+    for (std::size_t i = 0; i < n; ++i) sums[values[rows[i]]] += differences[i];
+  }
   double total = 0.0;
   for (int v = 0; v < n_ordered; ++v) total += sums[at(v)];
   Choice best;
@@ -400,7 +438,7 @@ bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings
   Condition& condition = neuron < 0 ? shape_.terms[at(index)] : shape_.conditions[at(index)];
   double now = 0.0, size = 0.0;
   for (std::size_t i = 0; i < found.rows.size(); ++i) {
-    if (condition.holds(value(condition.source, found.rows[i]))) now += found.losses[i];
+    if (found.held[i]) now += found.losses[i];
     size += std::fabs(found.losses[i]);
   }
   const bool on_column = condition.source < table_.n_columns;
@@ -425,10 +463,9 @@ bool CrispNetwork::improve(int neuron, int index, const PolishSettings& settings
   condition = best.condition;
   std::vector<int> moved;
   std::vector<double> now_scores, now_losses;
+  const Rank *x_before = values(before.source), *x = values(condition.source);
   for (int row = 0; row < table_.n_rows; ++row) {
-    if (before.holds(value(before.source, row)) == condition.holds(value(condition.source, row))) {
-      continue;
-    }
+    if (before.holds(x_before[row]) == condition.holds(x[row])) continue;
     evaluate_row(row);
     moved.push_back(row);
     now_scores.insert(now_scores.end(), scores(row), scores(row) + table_.n_outputs);
@@ -505,9 +542,14 @@ void CrispNetwork::refit(int sweeps, double ridge) {
   for (int t = 0; t < n_terms; ++t) {
     const Condition& term = shape_.terms[at(t)];
     const Rank* x = values(term.source);
+    std::vector<int>& active = active_[at(t)];
+    active.resize(at(table_.n_rows));
+    std::size_t n = 0;
     for (int row = 0; row < table_.n_rows; ++row) {
-      if (term.holds(x[row])) active_[at(t)].push_back(row);
+      active[n] = row;
+      n += term.holds(x[row]);
     }
+    active.resize(n);
   }
   slope_.assign(scores_.size(), 0.0);
   curve_.assign(scores_.size(), 0.0);

@@ -148,13 +148,17 @@ class CrispNetwork {
   struct Changed {
     int neuron, count;
   };
-  // Of the rows whose loss a condition changes: the loss with it on less that with it off.
+  // Of the rows whose loss a condition changes: whether it holds now, and the loss with it on less
+  // that with it off.
   struct Differences {
     std::vector<int> rows;
+    std::vector<std::uint8_t> held;
     std::vector<double> losses;
   };
   void scores_with(int row, Changed first, double* scores, std::vector<Changed>& changed) const;
   void find_differences(int neuron, int index, Differences& found, Team& team) const;
+  void find_changes(int neuron, int index, int begin, int end, Differences& found,
+                    std::vector<double>& changed) const;
   bool improve(int neuron, int index, const PolishSettings& settings, Team& team);
   void sweep_weights(double ridge, double share);
   void step_weight(int term, int output, double ridge, double share);

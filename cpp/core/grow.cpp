@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "engine_kernels.h"
+
 namespace newron {
 
 namespace {
@@ -118,6 +120,91 @@ double Grower::gain(const double* slope, const double* curve, double weight, con
 
 // ---- the search ----
 
+// Sums over stretches of a column's ordered bins, and what terms would gain that hold there.
+class Grower::Stretches {
+ public:
+  // Of a histogram with `bins` bins, the gap's last; with `rising` terms may only raise scores.
+  Stretches(const Grower& grower, const std::vector<double>& histogram, int bins, int ordered,
+            const Sums& fixed, bool rising)
+      : grower_(grower),
+        width_(2 * grower.all_.slope.size() + 1),
+        size_(at(ordered + 1)),
+        before_(width_ * size_, 0.0),
+        gap_(histogram.data() + at(bins - 1) * width_),
+        rising_(rising) {
+    for (std::size_t i = 0; i < width_; ++i) {
+      double* sums = before_.data() + i * size_;
+      for (std::size_t b = 0; b + 1 < size_; ++b) sums[b + 1] = sums[b] + histogram[b * width_ + i];
+    }
+    fixed_ = flatten(fixed);
+    all_ = flatten(grower.all_);
+  }
+
+  // Of the bins from `low` to before each of n ends, from `first` on.
+  const std::vector<double>& measure_to(int low, int first, int n, bool with_gap) {
+    return measure(n, with_gap, [&](const double* sums, double* part) {
+      const double start = sums[low];
+      for (int j = 0; j < n; ++j) part[j] = sums[first + j] - start;
+    });
+  }
+
+  // Of the bins from each of n starts, from `first` on, to the last.
+  const std::vector<double>& measure_from(int first, int n, bool with_gap) {
+    return measure(n, with_gap, [&](const double* sums, double* part) {
+      const double end = sums[size_ - 1];
+      for (int j = 0; j < n; ++j) part[j] = end - sums[first + j];
+    });
+  }
+
+ private:
+  static std::vector<double> flatten(const Sums& sums) {
+    std::vector<double> out = sums.slope;
+    out.insert(out.end(), sums.curve.begin(), sums.curve.end());
+    out.push_back(sums.weight);
+    return out;
+  }
+
+  template <class Subtract>
+  const std::vector<double>& measure(int n, bool with_gap, Subtract subtract) {
+    parts_.resize(width_ * at(n));
+    gains_.resize(at(n));
+    for (std::size_t i = 0; i < width_; ++i) {
+      double* part = parts_.data() + i * at(n);
+      subtract(before_.data() + i * size_, part);
+      for (int j = 0; with_gap && j < n; ++j) part[j] += gap_[i];
+    }
+    const Gains terms = {n,
+                         static_cast<int>(grower_.all_.slope.size()),
+                         parts_.data(),
+                         fixed_.data(),
+                         all_.data(),
+                         grower_.settings_.ridge,
+                         grower_.base_,
+                         grower_.settings_.least_weight,
+                         rising_};
+    choose_engine_kernels().find_gains(terms, gains_.data());
+    return gains_;
+  }
+
+  const Grower& grower_;
+  std::size_t width_, size_;
+  std::vector<double> before_;  // running sums, one after the other: of the bins under each
+  const double* gap_;
+  bool rising_;
+  std::vector<double> fixed_, all_, parts_, gains_;
+};
+
+namespace {
+
+// A stretch of bins, and what a term that holds there would gain.
+struct Stretch {
+  double gain = 0.0;
+  int low = 0, high = 0;
+  bool with_gap = false;
+};
+
+}  // namespace
+
 // The best condition of each direction on one column, and its best window. A gap may
 // be on either side of a condition.
 void Grower::scan(int column, const std::vector<int>& rows, const std::vector<double>& packed,
@@ -126,57 +213,51 @@ void Grower::scan(int column, const std::vector<int>& rows, const std::vector<do
   const RankTable& table = network_.table();
   const int bins = table.n_bins[column], ordered = table.n_ordered[column];
   if (bins < 2) return;
-  const std::size_t k = all_.slope.size(), width = 2 * k + 1;
   std::vector<double> histogram;
   fill(column, rows, packed, histogram);
   if (ordered == 0) return scan_categories(column, histogram, fixed, rising, found);
   const int direction = table.monotone[column];
-  rising = rising || direction != 0;
-  // Running sums: before[b] is that of the bins under b.
-  std::vector<double> before(at(ordered + 1) * width, 0.0);
-  for (int b = 0; b < ordered; ++b) {
-    for (std::size_t i = 0; i < width; ++i) {
-      before[at(b + 1) * width + i] = before[at(b) * width + i] + histogram[at(b) * width + i];
-    }
-  }
-  const bool gaps = bins > ordered;
-  const double* gap = histogram.data() + at(bins - 1) * width;
-  std::vector<double> part(width);
-  const auto gain_of = [&](int low, int high, bool with_gap) {
-    for (std::size_t i = 0; i < width; ++i) {
-      part[i] = before[at(high) * width + i] - before[at(low) * width + i];
-      if (with_gap) part[i] += gap[i];
-    }
-    return gain(part.data(), part.data() + k, part[2 * k], fixed, rising);
-  };
+  Stretches stretches(*this, histogram, bins, ordered, fixed, rising || direction != 0);
   const auto condition = [&](int sign, int cut, bool with_gap) {
     Condition made = table.make_condition(column, sign, cut);
     if (with_gap) made.free.back() = 1;
     return made;
   };
-  Candidate up, down, window;
+  const bool gaps = bins > ordered;
+  // With gaps the first and last cut say "there is a value" and "there is none".
+  const int first = gaps ? 0 : 1, n = ordered + gaps - first;
+  Stretch up, down, window;
   for (const bool with_gap : {false, true}) {
     if (with_gap && !gaps) continue;
-    // With gaps the first and last cut say "there is a value" and "there is none".
-    for (int cut = gaps ? 0 : 1; cut < ordered + gaps; ++cut) {
-      const double above = direction < 0 ? 0.0 : gain_of(cut, ordered, with_gap);
-      const double below = direction > 0 ? 0.0 : gain_of(0, cut, with_gap);
-      if (above > up.gain) up = {above, 0.0, {condition(1, cut, with_gap)}, 1};
-      if (below > down.gain) down = {below, 0.0, {condition(-1, cut, with_gap)}, 1};
+    if (direction >= 0) {
+      const std::vector<double>& gains = stretches.measure_from(first, n, with_gap);
+      for (int j = 0; j < n; ++j) {
+        if (gains[at(j)] > up.gain) up = {gains[at(j)], first + j, ordered, with_gap};
+      }
     }
-  }
-  if (windows && direction == 0) {
-    for (int low = 1; low < ordered - 1; ++low) {
-      for (int high = low + 1; high < ordered; ++high) {
-        const double inside = gain_of(low, high, false);
-        if (inside > window.gain) {
-          window = {inside, 0.0, {condition(1, low, false), condition(-1, high, false)}, 2};
-        }
+    if (direction <= 0) {
+      const std::vector<double>& gains = stretches.measure_to(0, first, n, with_gap);
+      for (int j = 0; j < n; ++j) {
+        if (gains[at(j)] > down.gain) down = {gains[at(j)], 0, first + j, with_gap};
       }
     }
   }
-  for (Candidate* candidate : {&up, &down, &window}) {
-    if (candidate->gain > 0.0) found.push_back(std::move(*candidate));
+  for (int low = 1; windows && direction == 0 && low < ordered - 1; ++low) {
+    const int count = ordered - low - 1;
+    const std::vector<double>& gains = stretches.measure_to(low, low + 1, count, false);
+    for (int j = 0; j < count; ++j) {
+      if (gains[at(j)] > window.gain) window = {gains[at(j)], low, low + 1 + j, false};
+    }
+  }
+  if (up.gain > 0.0) found.push_back({up.gain, 0.0, {condition(1, up.low, up.with_gap)}, 1});
+  if (down.gain > 0.0) {
+    found.push_back({down.gain, 0.0, {condition(-1, down.high, down.with_gap)}, 1});
+  }
+  if (window.gain > 0.0) {
+    found.push_back({window.gain,
+                     0.0,
+                     {condition(1, window.low, false), condition(-1, window.high, false)},
+                     2});
   }
 }
 

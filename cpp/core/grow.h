@@ -58,6 +58,7 @@ class Grower {
             std::vector<double>& histogram) const;
   double gain(const double* slope, const double* curve, double weight, const Sums& fixed,
               bool rising) const;
+  class Stretches;
   void scan(int column, const std::vector<int>& rows, const std::vector<double>& packed,
             const Sums& fixed, bool windows, bool rising, std::vector<Candidate>& found) const;
   void scan_categories(int column, const std::vector<double>& histogram, const Sums& fixed,

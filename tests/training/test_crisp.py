@@ -1,5 +1,7 @@
 """Polished and grown networks, against the naive way and against their promises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -97,6 +99,27 @@ class TestPolish:
         assert results[0][1:] == results[1][1:]
         for a, b in zip(results[0][0].for_core(), results[1][0].for_core(), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("loss", ["binary", "categorical"])
+@pytest.mark.parametrize("seed", range(3))
+def test_refitting_ends_where_the_objective_is_flat(loss, seed):
+    task, _ = make_task(loss, n=600, seed=seed)  # more rows than are looked at in one go
+    core = _core.Crisp(task.table.for_core(task.ranking), *make_shape(task, seed).for_core())
+    core.refit(300, 5.0)
+    shape = CrispShape.from_core(core.shape(), task.ranking)
+
+    def evaluate(weight):
+        lost = naive.total_loss(
+            replace(shape, weight=weight), task.table.ranks, loss, *list_core(task)
+        )
+        return lost + 2.5 * np.sum(weight**2)
+
+    for t, k in zip(*np.nonzero(shape.weight), strict=True):
+        step = np.zeros_like(shape.weight)
+        step[t, k] = 1e-4
+        fall = (evaluate(shape.weight + step) - evaluate(shape.weight - step)) / 2e-4
+        assert abs(fall) < 1e-3 * len(task.table.problem.weight)
 
 
 class TestThereAndBack:
