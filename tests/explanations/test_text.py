@@ -51,6 +51,33 @@ class TestText:
             "Held fixed: age."
         )
 
+    def test_a_step_up_and_the_step_back_are_one_window(self):
+        columns = Column("age", 18.0, 90.0), Column("rooms", 1.0, 5.0, values=(1.0, 2.0, 3.0, 5.0))
+        last = Layer(
+            "heaviside", "sum", "identity", 1, [0] * 4, [0, 0, 1, 1], [[1.0]] * 4,
+            [[40.0], [60.0], [1.5], [4.0]], alpha=[2.0, -2.0, 3.0, -3.0], centre=[2.5],
+        )  # fmt: skip
+        model = Model(Schema(columns), [last], Classes(("no", "yes")))
+        found = explain(model, [45, 5], max_changes=0)
+        assert str(found) == (
+            "score for yes\n"
+            "    ○ +3  2 ≤ rooms ≤ 3  is 5\n"
+            "    ● +2  40 ≤ age < 60  is 45\n"
+            "    sum 2, 0.5 short of 2.5 → no (probability 62 %)"
+        )
+        assert [part.function for part in found.stages[0].parts] == [0, 2]
+        assert found.stages[0].total == 2.0
+
+    def test_steps_of_other_weights_are_no_window(self):
+        last = Layer(
+            "heaviside", "sum", "identity", 1, [0] * 2, [0, 0], [[1.0]] * 2, [[40.0], [60.0]],
+            alpha=[2.0, -1.0], centre=[0.5],
+        )  # fmt: skip
+        model = Model(Schema((Column("age", 18.0, 90.0),)), [last], Classes(("no", "yes")))
+        text = str(explain(model, [45], max_changes=0))
+        assert "● +2  age ≥ 40" in text
+        assert "○ −1  age ≥ 60" in text
+
     def test_gaps_are_told(self):
         row = {"age": None, "vessels": None, "pain": "absent", "depression": 1.4}
         text = explain(make_card(), row, max_changes=0).to_text()

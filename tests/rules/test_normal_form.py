@@ -93,6 +93,16 @@ def test_a_window_steps_up_and_down_and_needs_no_constant():
     assert float(card.threshold) == made.layers[-1].centre[0] == pytest.approx(-1.2)
 
 
+def test_a_window_of_listed_values_ends_half_way_between_them():
+    column = Column("x", 0.0, 2.0, values=(0.0, 1.0, 2.0))
+    model = make_card([0.5, 1.5], [1.0, -1.0], [1.0, 1.0], column=column)
+    rows = np.array([[0.0], [1.0], [2.0]])
+    made = normalise(model, rows)
+    assert made.layers[-1].b[:, 0].tolist() == [0.5, 1.5]
+    assert made.layers[-1].w[:, 0].tolist() == [1.0, 1.0]
+    assert made.score_rows(rows).tolist() == model.score_rows(rows).tolist()
+
+
 def test_categories_have_one_condition_for_each_level():
     last = Layer(
         "heaviside",

@@ -51,13 +51,17 @@ class Conditions:
         self.names = [*model.schema.names, *_name_neurons(model)]
         """The names of all signals."""
 
-    def read(self, number: int, e: int) -> FunctionCondition:
-        """Return what function e of a layer, counted from 1 on, asks."""
+    def read(self, number: int, e: int, end: int | None = None) -> FunctionCondition:
+        """Return what function e of a layer, counted from 1 on, asks.
+
+        With ``end`` it is a window, which ends where that function begins.
+        """
         layer = self._model.layers[number - 1]
         source = int(layer.source[e])
         if source < len(self._model.schema):
-            return _read_column(self._model.schema.columns[source], layer, e)
-        return self._read_neuron(source, float(layer.w[e, 0]), float(layer.b[e, 0]))
+            return _read_column(self._model.schema.columns[source], layer, e, end)
+        limit = math.inf if end is None else float(layer.b[end, 0])
+        return self._read_neuron(source, float(layer.w[e, 0]), float(layer.b[e, 0]), limit)
 
     def find_neuron(self, source: int) -> tuple[int, int] | None:
         """Return the layer and the number of a neuron, from 1 on; None for a column."""
@@ -70,16 +74,14 @@ class Conditions:
             number += 1
         return number, j + 1
 
-    def _read_neuron(self, source: int, w: float, b: float) -> FunctionCondition:
+    def _read_neuron(self, source: int, w: float, b: float, end: float) -> FunctionCondition:
         name = self.names[source]
         values = self._list_values(source)
         if values is None:
-            always = w == 0.0
-            sign = "≥" if w > 0.0 else "≤"
-            text = "always" if always else f"{name} {sign} {format_number(b)}"
-            return FunctionCondition(text, None if always else b)
+            return _read_signal(name, w, b, end)
         n = len(values) - 1
         holds = np.ones(n + 1, bool) if w == 0.0 else values >= b if w > 0.0 else values <= b
+        holds &= values < end
         if holds.all() or not holds.any():
             return FunctionCondition("always" if holds.all() else "never", None, n)
         counts = np.flatnonzero(holds)
@@ -144,8 +146,20 @@ def _name_neurons(model: Model) -> list[str]:
     return [*names, *(f"score for {format_class(x)}" for x in output.scored)]
 
 
-def _read_column(column: Column, layer: Layer, e: int) -> FunctionCondition:
+def _read_signal(name: str, w: float, b: float, end: float) -> FunctionCondition:
+    """Read a condition on a neuron whose value is no count."""
+    if w == 0.0:
+        return FunctionCondition("always")
+    if end < math.inf:
+        return FunctionCondition(f"{format_number(b)} ≤ {name} < {format_number(end)}")
+    return FunctionCondition(f"{name} {'≥' if w > 0.0 else '≤'} {format_number(b)}", b)
+
+
+def _read_column(column: Column, layer: Layer, e: int, end: int | None) -> FunctionCondition:
     found = Condition.from_edge(layer, e).clip()
+    if end is not None:
+        found &= Condition.from_edge(layer, end).clip().complement()
+        return FunctionCondition(found.format(column), condition=found, by_value=True)
     text = found.format(column)
     w, b = float(layer.w[e, 0]), float(layer.b[e, 0])
     if column.categories is not None or w == 0.0 or abs(b) >= NEVER:

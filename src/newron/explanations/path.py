@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Part:
     """What one function makes of the row.
 
     - ``layer``, ``neuron``: Numbers from 1 on of the neuron that the function belongs to.
-    - ``function``: The function's index in its layer, from 0 on.
+    - ``function``: The function's index in its layer, from 0 on; of a window that of its start.
     - ``source``: What it reads: a column, or "neuron 1.2".
     - ``value``: What it reads there; of a neuron that counts, how many hold; None is a missing
       value.
@@ -217,7 +218,13 @@ class Reader:
 
     def _read_stage(self, number: int, layer: Layer, j: int, name: str, signal: int) -> Stage:
         edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
-        parts = tuple(self._read_part(number, layer, e, len(edges)) for e in edges)
+        ends = find_windows(layer, edges)
+        after = set(ends.values())
+        parts = tuple(
+            self._read_part(number, layer, e, len(edges), ends.get(e))
+            for e in edges
+            if e not in after
+        )
         last = number == len(self._model.layers)
         return Stage(
             number,
@@ -231,8 +238,10 @@ class Reader:
             self._scores[j] if last else self._signals[signal],
         )
 
-    def _read_part(self, number: int, layer: Layer, e: int, n: int) -> Part:
+    def _read_part(self, number: int, layer: Layer, e: int, n: int, end: int | None = None) -> Part:
+        """Return what function e of n adds; with ``end`` less what the end of its window does."""
         source, h = int(layer.source[e]), float(self._h[number - 1][e])
+        h -= 0.0 if end is None else float(self._h[number - 1][end])
         weight = None if layer.alpha is None else float(layer.alpha[e])
         share = (1.0 if weight is None else weight) * h
         columns = self._model.schema.columns
@@ -251,7 +260,7 @@ class Reader:
             unit=None if column is None else column.unit,
         )
         if get_processing(layer.processing).crisp:
-            return self._evaluate(part, self._conditions.read(number, e), source)
+            return self._evaluate(part, self._conditions.read(number, e, end), source)
         return part
 
     def _evaluate(self, part: Part, found: FunctionCondition, source: int) -> Part:
@@ -271,6 +280,24 @@ class Reader:
             at_most=found.at_most,
             by_value=found.by_value,
         )
+
+
+def find_windows(layer: Layer, edges: range) -> dict[int, int]:
+    """Return the steps of a neuron that begin a window, each with the step that ends it.
+
+    The second step takes away what the first one adds, and holds only where that one does.
+    """
+    if layer.alpha is None or layer.processing != "heaviside" or layer.aggregation != "sum":
+        return {}
+    w, b, missing = layer.w[:, 0], layer.b[:, 0], layer.gap_values
+    found: dict[int, int] = {}
+    for e, end in pairwise(edges):
+        opposite = layer.source[e] == layer.source[end] and layer.alpha[e] == -layer.alpha[end]
+        steps = w[e] > 0.0 and w[end] > 0.0 and not len(layer.levels[e]) + len(layer.levels[end])
+        within = b[e] < b[end] and missing[e] >= missing[end]
+        if opposite and steps and within and e not in found.values():
+            found[e] = end
+    return found
 
 
 def subtract(a: float, b: float) -> float:

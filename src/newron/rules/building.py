@@ -201,15 +201,17 @@ class Builder:
 
         A window steps up at its start and down after its end, so that no constant is needed.
         """
-        condition = self.axes[node.column].to_condition(node.mask, midpoints=True)
+        axis = self.axes[node.column]
+        condition = axis.to_condition(node.mask, midpoints=True)
         if condition.members or not condition.has_numbers:
             return [(edge, weight) for edge in condition.to_edges(node.column)]
         steps: list[tuple[Edge, Fraction]] = []
         for low, high in condition.intervals:
             if low > -math.inf:
                 steps.append((Edge(node.column, 1.0, low), weight))
-                if high < math.inf:
-                    steps.append((Edge(node.column, 1.0, math.nextafter(high, math.inf)), -weight))
+                if high < math.inf:  # half-way between listed values, where none is
+                    end = high if axis.listed else math.nextafter(high, math.inf)
+                    steps.append((Edge(node.column, 1.0, end), -weight))
             elif high < math.inf:
                 steps.append((Edge(node.column, -1.0, high), weight))
         if not steps:
