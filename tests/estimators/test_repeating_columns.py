@@ -47,7 +47,7 @@ def test_hidden_layers_join_too():
     X, y = make_day()
     model = NewronClassifier("cosine", domains=DAY, input_scale="both", max_iter=60, random_state=0)
     model.fit(X, y > 5.0)
-    assert not model.model_.layers[0].rank_flags[model.model_.layers[0].source == 0].any()
+    assert not model.model_.layers[0].rank[model.model_.layers[0].source == 0].any()
     start, end = model.predict_proba([[0.0, 0.5], [24.0, 0.5]])
     np.testing.assert_allclose(start, end, rtol=1e-12)
 

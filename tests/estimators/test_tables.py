@@ -419,7 +419,7 @@ class TestGapsThatTrainingHasNotSeen:
                     heights = layer.levels[e][frame["c"].map({"a": 0, "b": 1, "c": 2})]
                 else:
                     x, b = frame["x"].to_numpy(), layer.b[e]
-                    if layer.rank_flags[e]:
+                    if layer.rank[e]:
                         scale = model.schema.columns[0].rank_scale
                         assert isinstance(scale, RankScale)
                         x, b = scale.rank(x), scale.rank(b)

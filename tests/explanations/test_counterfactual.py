@@ -85,7 +85,7 @@ def _keep_first_neuron(layer):
         rank=None,
         alpha=None if layer.alpha is None else layer.alpha[:n],
         centre=None if layer.centre is None else layer.centre[:1],
-        missing=layer.gap_values[:n],
+        missing=layer.missing[:n],
         levels=layer.levels[:n],
     )
 

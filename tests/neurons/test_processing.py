@@ -218,7 +218,7 @@ class TestTraining:
             processing=leaky, hidden_layer_sizes=(), recipe="gradient", random_state=0
         ).fit(x, y)
         assert model.score(x, y) > 0.999
-        assert model.model_.layers[-1].further[0, 0] != 0.1
+        assert model.model_.layers[-1].parameters[0, 0] != 0.1
 
     def test_functions_with_several_factors_and_surrogates_train(self):
         X, y = make_circle()

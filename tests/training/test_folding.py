@@ -33,7 +33,7 @@ class TestFolding:
                 for place, e in enumerate(range(layer.begin[j], layer.begin[j + 1])):
                     s = int(layer.source[e])
                     x = signals[s]
-                    if layer.rank_flags[e]:
+                    if layer.rank[e]:
                         x = schema.columns[s].rank_scale.rank(x)
                     h = function.value(x[:, None], layer.w[e : e + 1], b[e : e + 1])[:, 0]
                     h = np.full(len(X), value) if (at, e) == held else h

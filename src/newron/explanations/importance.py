@@ -398,9 +398,9 @@ def hold_functions(model: Model, constants: Mapping[tuple[int, int], float]) -> 
 
 def _hold_layer(layer: Layer, n: int, constants: Mapping[int, float]) -> Layer:
     edges = list(constants)
-    source, rank = np.array(layer.source), np.array(layer.rank_flags)
+    source, rank = np.array(layer.source), np.array(layer.rank)
     source[source >= n] += 1
-    missing = np.array(layer.gap_values)
+    missing = np.array(layer.missing)
     levels = list(layer.levels)
     source[edges], rank[edges] = n, False
     for e, constant in constants.items():

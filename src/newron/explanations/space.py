@@ -105,7 +105,7 @@ def _is_crisp(model: Model, column: int) -> bool:
     """Return whether steps alone read a column, on its own scale."""
     for layer in model.layers:
         mine = layer.source == column
-        crisp = get_processing(layer.processing).crisp and not layer.rank_flags[mine].any()
+        crisp = get_processing(layer.processing).crisp and not layer.rank[mine].any()
         if mine.any() and not crisp:
             return False
     return True
@@ -158,7 +158,7 @@ def _make_grid(model: Model, i: int) -> Floats:
     column = model.schema.columns[i]
     places = [np.linspace(column.low, column.high, _GRID + 1)]
     for layer in model.layers:
-        own = (layer.source == i) & ~layer.rank_flags
+        own = (layer.source == i) & ~layer.rank
         w, b = np.abs(layer.w[own]).ravel(), layer.b[own].ravel()
         with np.errstate(over="ignore"):
             reach = np.divide(1.0, w, out=np.zeros_like(w), where=w > 0.0)

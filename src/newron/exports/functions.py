@@ -83,7 +83,7 @@ def make_function(layer: Layer, e: int, x: Expression, b: Sequence[float]) -> Ex
         return _FUNCTIONS[layer.processing](x, w, b)
     function = get_processing(layer.processing)
     shifts = [_shift(x, *pair) for pair in zip(w, b, strict=True)]
-    further = [Number(value) for value in layer.further[e].tolist()]
+    further = [Number(value) for value in layer.parameters[e].tolist()]
     return call(_name(function), *shifts, *further)
 
 

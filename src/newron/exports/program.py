@@ -136,7 +136,7 @@ def make_program(model: Model) -> Program:
 
 
 def _make_ranks(model: Model) -> tuple[Step, ...]:
-    used = sorted({int(s) for layer in model.layers for s in layer.source[layer.rank_flags]})
+    used = sorted({int(s) for layer in model.layers for s in layer.source[layer.rank]})
     steps = []
     for i in used:
         column = model.schema.columns[i]
@@ -221,10 +221,10 @@ class _LayerReader:
         return [replace(step, expression=value) for step, value in pairs]
 
     def _make_function(self, layer: Layer, e: int, b: list[float]) -> Expression:
-        source, missing = int(layer.source[e]), float(layer.gap_values[e])
+        source, missing = int(layer.source[e]), float(layer.missing[e])
         if len(layer.levels[e]):
             return Lookup(source, tuple(layer.levels[e].tolist()), missing)
-        x = Value(Key("rank", 0, source)) if layer.rank_flags[e] else self.signals[source]
+        x = Value(Key("rank", 0, source)) if layer.rank[e] else self.signals[source]
         h = make_function(layer, e, x, b)
         return _handle_missing(source, h, missing) if source < len(self.model.schema) else h
 

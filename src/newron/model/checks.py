@@ -26,7 +26,7 @@ def check_model(model: Model) -> None:
         if len(layer.source) and (layer.source.min() < 0 or layer.source.max() >= n_signals):
             raise ModelError(f"layer {number} reads a signal that is not there yet")
         _check_levels(model, number, layer)
-        for e in np.flatnonzero(layer.rank_flags):
+        for e in np.flatnonzero(layer.rank):
             source = int(layer.source[e])
             if source >= n_inputs or model.schema.columns[source].rank_scale is None:
                 raise ModelError(f"layer {number} reads ranks of what has no rank scale")

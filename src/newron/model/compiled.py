@@ -32,7 +32,7 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
     for layer in (*layers[:-1], layers[-1].scaled):
         channels = [
             channel_of[int(s), bool(r)] if s < n_inputs else int(s) - n_inputs + n_channels
-            for s, r in zip(layer.source, layer.rank_flags, strict=True)
+            for s, r in zip(layer.source, layer.rank, strict=True)
         ]
         evaluator.add_layer(
             _find_kernel(names, layer.processing),
@@ -48,7 +48,7 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
             np.array(rank_edges(layer, schema)).ravel(),
             np.array([] if layer.alpha is None else layer.alpha, np.float64),
             np.array([] if layer.centre is None else layer.centre, np.float64),
-            np.array(layer.gap_values),
+            np.array(layer.missing),
             np.cumsum([0, *(len(values) for values in layer.levels)]).astype(np.int32),
             np.concatenate([np.zeros(0), *layer.levels]),
         )
@@ -56,7 +56,7 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
             function = get_processing(layer.processing).with_factors(layer.n_factors)
             code, constants, n_registers = function.tape.code
             sizes = len(function.arguments), n_registers
-            further = np.array(layer.further).ravel()
+            further = np.array(layer.parameters).ravel()
             evaluator.set_code(code, constants, *sizes, function.reach, further)
         for role, curve in list_curves(layer.aggregation, layer.activation):
             evaluator.set_curve(role, *curve.tape.code, curve.reach)
@@ -86,7 +86,7 @@ def _add_channels(
 ) -> dict[tuple[int, bool], int]:
     """Add each way in which an input is read, and number them."""
     wanted = [(i, False) for i in range(len(schema))]
-    ranked = {int(s) for layer in layers for s in layer.source[layer.rank_flags]}
+    ranked = {int(s) for layer in layers for s in layer.source[layer.rank]}
     wanted += [(i, True) for i in sorted(ranked)]
     none = np.array([], np.float64)
     for column, on_rank in wanted:

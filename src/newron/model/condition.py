@@ -80,7 +80,7 @@ class Condition:
         >>> Condition.from_edge(layer, 0).intervals
         ((1.0, 3.0),)
         """
-        missing = bool(layer.gap_values[edge] >= 0.5)
+        missing = bool(layer.missing[edge] >= 0.5)
         if len(layer.levels[edge]):
             return cls((), tuple((layer.levels[edge] >= 0.5).tolist()), missing)
         return cls(_find_positive(layer.w[edge].tolist(), layer.b[edge].tolist()), (), missing)

@@ -131,7 +131,7 @@ def _join_signed(parts: list[str], join: str) -> str:
 
 
 def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:
-    missing = float(layer.gap_values[e])
+    missing = float(layer.missing[e])
     has_missing = int(layer.source[e]) in points.gaps
     if len(layer.levels[e]):
         return _describe_levels(layer, e, name, points.labels[int(layer.source[e])], has_missing)
@@ -145,7 +145,7 @@ def _describe_function(layer: Layer, e: int, name: str, points: _Points) -> str:
 
 def _describe_step(layer: Layer, e: int, name: str, has_missing: bool, points: _Points) -> str:
     w, b = float(layer.w[e, 0]), float(layer.b[e, 0])
-    missing = has_missing and layer.gap_values[e] == 1.0
+    missing = has_missing and layer.missing[e] == 1.0
     if w == 0.0:
         return f"{name} not missing" if has_missing and not missing else "always"
     if missing and w * b >= NEVER * abs(w):
@@ -161,7 +161,7 @@ def _describe_levels(
     # A category of that very name is not the missing value.
     words = ['"missing"' if label == "missing" else str(label) for label in labels]
     words += ["missing"] if has_missing else []
-    values = [*layer.levels[e].tolist(), float(layer.gap_values[e])][: len(words)]
+    values = [*layer.levels[e].tolist(), float(layer.missing[e])][: len(words)]
     if layer.processing == "heaviside":
         held = ", ".join(word for word, value in zip(words, values, strict=True) if value)
         return f"[{name} in {{{held}}}]"
@@ -170,7 +170,7 @@ def _describe_levels(
 
 
 def _describe_curve(layer: Layer, e: int, name: str, column: Column | None) -> str:
-    source = f"rank of {name}" if layer.rank_flags[e] else name
+    source = f"rank of {name}" if layer.rank[e] else name
     inner = [_describe_argument(w, b, source) for w, b in zip(layer.w[e], layer.b[e], strict=True)]
     if layer.processing == "tanh_prod":
         signs = [_find_sign(layer, e, m, column) for m in range(len(inner))]
@@ -190,7 +190,7 @@ def _find_sign(layer: Layer, e: int, m: int, column: Column | None) -> int:
     """Return the value of a factor that is ±1 for every value of its input, and else 0."""
     low, high = (0.0, _MAX_NEURON) if column is None else (column.low, column.high)
     ends = np.array([low, high, layer.b[e, m]])
-    if layer.rank_flags[e] and column is not None and column.rank_scale is not None:
+    if layer.rank[e] and column is not None and column.rank_scale is not None:
         ends = column.rank_scale.rank(ends)
     z = layer.w[e, m] * (ends[:2] - ends[2])
     return int(z.min() >= _SATURATED) - int(z.max() <= -_SATURATED)

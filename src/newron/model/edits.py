@@ -24,10 +24,10 @@ def pick_functions(layer: Layer, kept: NDArray[np.intp], **changes: Any) -> Laye
         "source": layer.source[kept],
         "w": layer.w[kept],
         "b": layer.b[kept],
-        "rank": layer.rank_flags[kept],
-        "parameters": layer.further[kept],
+        "rank": layer.rank[kept],
+        "parameters": layer.parameters[kept],
         "alpha": None if layer.alpha is None else layer.alpha[kept],
-        "missing": layer.gap_values[kept],
+        "missing": layer.missing[kept],
         "levels": [layer.levels[e] for e in kept.tolist()],
     }
     return layer.replace(**{**picked, **changes})

@@ -142,7 +142,7 @@ def _layer_to_dict(layer: Layer, names: list[str], n_inputs: int) -> Json:
 def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> Json:
     source = int(layer.source[e])
     out: Json = {"input" if source < n_inputs else "neuron": names[source]}
-    if layer.rank_flags[e]:
+    if layer.rank[e]:
         out["scale"] = "rank"
     many = get_processing(layer.processing).many_factors
     if len(layer.levels[e]):
@@ -150,10 +150,10 @@ def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> 
     else:
         out["w"] = layer.w[e].tolist() if many else float(layer.w[e, 0])
         out["b"] = layer.b[e].tolist() if many else float(layer.b[e, 0])
-        if layer.further.shape[1]:
-            out["parameters"] = layer.further[e].tolist()
-    if source < n_inputs and layer.gap_values[e] != 0.0:
-        out["missing"] = float(layer.gap_values[e])
+        if layer.parameters.shape[1]:
+            out["parameters"] = layer.parameters[e].tolist()
+    if source < n_inputs and layer.missing[e] != 0.0:
+        out["missing"] = float(layer.missing[e])
     if layer.alpha is not None:
         out["alpha"] = float(layer.alpha[e])
     return out

@@ -92,12 +92,13 @@ class Layer:
     source: Integers
     w: Floats
     b: Floats
-    rank: NDArray[np.bool_] | None = None
+    # What is left out is filled in: a layer that is made has an array.
+    rank: NDArray[np.bool_] = None  # type: ignore[assignment]
     alpha: Floats | None = None
     centre: Floats | None = None
-    missing: Floats | None = None
+    missing: Floats = None  # type: ignore[assignment]
     levels: Sequence[Floats] = ()
-    parameters: Floats | None = None
+    parameters: Floats = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check that they fit together."""
@@ -150,8 +151,8 @@ class Layer:
             raise ModelError(f"{self.processing} has one factor, got {self.w.shape[1]}")
         shapes = {
             "source": self.source.shape,
-            "rank": self.rank_flags.shape,
-            "missing": self.gap_values.shape,
+            "rank": self.rank.shape,
+            "missing": self.missing.shape,
             "levels": (len(self.levels),),
         }
         if self.alpha is not None:
@@ -166,10 +167,10 @@ class Layer:
         if np.any(np.diff(self.target) < 0):
             raise ModelError("the functions of a layer must lie neuron by neuron")
         wanted = (n, len(functions.parameters))
-        if self.further.shape != wanted or not np.all(np.abs(self.further) <= MAX_PARAMETER):
+        if self.parameters.shape != wanted or not np.all(np.abs(self.parameters) <= MAX_PARAMETER):
             raise ModelError(
                 f"{self.processing}: expected parameters of shape {wanted}, within "
-                f"±{MAX_PARAMETER:g}, got shape {self.further.shape}"
+                f"±{MAX_PARAMETER:g}, got shape {self.parameters.shape}"
             )
         for name in ("w", "b", "alpha", "centre"):
             values = getattr(self, name)
@@ -180,31 +181,13 @@ class Layer:
 
     def _check_points(self, functions: Processing) -> None:
         """Check values of functions for missing values and categories."""
-        for values in (self.gap_values, *filter(len, self.levels)):
+        for values in (self.missing, *filter(len, self.levels)):
             if not np.all(np.abs(values) <= _MOST["alpha"]):
                 raise ModelError(f"a level is not a number within ±{_MOST['alpha']}")
             if functions.bounded and not np.all((values >= 0.0) & (values <= 1.0)):
                 raise ModelError(f"{self.processing}: expected levels from 0 to 1")
             if functions.crisp and not np.all((values == 0.0) | (values == 1.0)):
                 raise ModelError(f"{self.processing}: expected levels that are 0 or 1")
-
-    @property
-    def rank_flags(self) -> NDArray[np.bool_]:
-        """``rank``, which is never None once the layer is made."""
-        assert self.rank is not None  # noqa: S101 - set in __post_init__
-        return self.rank
-
-    @property
-    def gap_values(self) -> Floats:
-        """``missing``, which is never None once the layer is made."""
-        assert self.missing is not None  # noqa: S101 - set in __post_init__
-        return self.missing
-
-    @property
-    def further(self) -> Floats:
-        """``parameters``, which is never None once the layer is made."""
-        assert self.parameters is not None  # noqa: S101 - set in __post_init__
-        return self.parameters
 
     def process(
         self, x: Floats, b: Floats, edges: NDArray[np.integer[Any]] | slice | None = None
@@ -226,7 +209,7 @@ class Layer:
         """
         chosen = slice(None) if edges is None else edges
         function = get_processing(self.processing)
-        return function.value(x, self.w[chosen], b, self.further[chosen])
+        return function.value(x, self.w[chosen], b, self.parameters[chosen])
 
     @property
     def n_factors(self) -> int:
@@ -334,10 +317,10 @@ def within_limits(rows: NDArray[Any]) -> bool:
 
 def rank_edges(layer: Layer, schema: Schema) -> Floats:
     """Return b as the functions use it: on the rank scale where they read ranks."""
-    if not layer.rank_flags.any():
+    if not layer.rank.any():
         return layer.b
     b = np.array(layer.b)
-    for e in np.flatnonzero(layer.rank_flags):
+    for e in np.flatnonzero(layer.rank):
         scale = schema.columns[layer.source[e]].rank_scale
         if scale is None:
             raise ModelError(f"column {schema.names[layer.source[e]]!r} has no rank scale")
@@ -378,10 +361,10 @@ def _place_points(layer: Layer, edges: Integers, n_inputs: int, x: Floats, h: Fl
         levels = layer.levels[e]
         if len(levels):
             known = (x[:, i] >= 0.0) & (x[:, i] < len(levels))
-            h[:, i] = layer.gap_values[e]
+            h[:, i] = layer.missing[e]
             h[known, i] = levels[x[known, i].astype(np.intp)]
         else:
-            h[np.isnan(x[:, i]), i] = layer.gap_values[e]
+            h[np.isnan(x[:, i]), i] = layer.missing[e]
     return h
 
 
@@ -394,8 +377,8 @@ def _evaluate_layer(layer: Layer, schema: Schema, signals: Floats, ranks: Floats
         here = np.flatnonzero(edges >= 0)
         e = edges[here]
         x = signals[:, layer.source[e]]
-        if layer.rank_flags[e].any():
-            on_rank = np.flatnonzero(layer.rank_flags[e])
+        if layer.rank[e].any():
+            on_rank = np.flatnonzero(layer.rank[e])
             x[:, on_rank] = ranks[:, layer.source[e[on_rank]]]
         part = _place_points(layer, e, len(schema), x, layer.process(x, b[e], e))
         if layer.alpha is not None:

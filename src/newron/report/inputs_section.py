@@ -188,9 +188,9 @@ def _evaluate(facts: Facts, function: Function) -> Floats:
     if len(levels):
         known = (x >= 0) & (x < len(levels))
         codes = np.where(known, x, len(levels)).astype(np.intp)
-        return np.append(levels, layer.gap_values[e])[codes]
+        return np.append(levels, layer.missing[e])[codes]
     h = trace_function(facts.model.schema, layer, e, x)
-    return np.where(np.isnan(x), layer.gap_values[e], h)
+    return np.where(np.isnan(x), layer.missing[e], h)
 
 
 def _format_fraction(own: NDArray[np.bool_]) -> str:

@@ -158,7 +158,7 @@ def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
         return {"places": [_plain(x) for x in axis.values]}
     for layer in facts.model.layers:
         mine = layer.source == i
-        crisp = get_processing(layer.processing).crisp and not layer.rank_flags[mine].any()
+        crisp = get_processing(layer.processing).crisp and not layer.rank[mine].any()
         if mine.any() and not crisp:
             return {"grid": np.linspace(column.low, column.high, _GRID + 1).tolist()}
     ends = pairwise([-math.inf, *axis.boundaries, math.inf])

@@ -145,7 +145,7 @@ def check_crisp(model: Model) -> None:
                     f"rules are proved for newron's own aggregations and activations, got {own} "
                     f"in layer {number}"
                 )
-        if layer.rank_flags.any():
+        if layer.rank.any():
             raise ModelError(f"expected thresholds on the columns' own scale in layer {number}")
         if layer.alpha is not None and layer is not model.layers[-1]:
             raise ModelError(f"expected weights in the last layer alone, got some in {number}")
@@ -184,7 +184,7 @@ def _place_missing(axis: Axis, readers: Sequence[tuple[Layer, int]]) -> Axis:
     like = axis.full
     for layer, e in readers:
         held = read_mask(axis, layer, e)
-        like &= held if layer.gap_values[e] == 1.0 else ~held
+        like &= held if layer.missing[e] == 1.0 else ~held
     cells = [c for c in range(axis.n_cells) if like >> c & 1]
     if not cells:
         return replace(axis, column=replace(axis.column, gaps=True))
@@ -212,7 +212,7 @@ def read_mask(axis: Axis, layer: Layer, e: int) -> int:
     if len(layer.levels[e]):
         values = np.resize(layer.levels[e], len(cells))
     if axis.missing:
-        values[-1] = layer.gap_values[e]
+        values[-1] = layer.missing[e]
     return sum(1 << c for c, value in enumerate(values.tolist()) if value == 1.0)
 
 

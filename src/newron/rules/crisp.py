@@ -97,7 +97,7 @@ def _cut_layer(
             w=crisp.w,
             b=crisp.b,
             rank=None,
-            missing=crisp.gap_values,
+            missing=crisp.missing,
             levels=crisp.levels,
         ),
     ]

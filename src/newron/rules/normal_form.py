@@ -95,7 +95,7 @@ class _NormalForm:
         """Let missing values that no row has count as one value of their column."""
         if self.X is None or not len(self.X):
             return layer
-        missing = np.array(layer.gap_values)
+        missing = np.array(layer.missing)
         for source, column in enumerate(self.model.schema.columns):
             edges = np.flatnonzero(layer.source == source)
             if column.gaps or not len(edges):

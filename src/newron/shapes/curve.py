@@ -36,7 +36,7 @@ def trace_function(schema: Schema, layer: Layer, e: int, x: Floats) -> Floats:
 
 
 def _find_scale(schema: Schema, layer: Layer, e: int) -> RankScale | None:
-    return schema.columns[layer.source[e]].rank_scale if layer.rank_flags[e] else None
+    return schema.columns[layer.source[e]].rank_scale if layer.rank[e] else None
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Curve(SampledCurve):
     def missing(self) -> float | None:
         """The h of a missing value, if the column has missing values."""
         column = self.source.column
-        return float(self.layer.gap_values[self.e]) if column and column.gaps else None
+        return float(self.layer.missing[self.e]) if column and column.gaps else None
 
     @cached_property
     def x(self) -> Floats:

@@ -207,7 +207,7 @@ def _to_free(layer: Layer, e: int, ranking: Ranking, n_inputs: int) -> Flags:
     source = int(layer.source[e])
     if source >= n_inputs:
         return np.zeros(0, np.uint8)
-    values = [*layer.levels[e].tolist()] + [layer.gap_values[e]] * ranking.gaps[source]
+    values = [*layer.levels[e].tolist()] + [layer.missing[e]] * ranking.gaps[source]
     return np.array(values, np.uint8)
 
 

@@ -231,7 +231,7 @@ def _unscale_layer(layer: Layer, target: TargetScale) -> Layer:
     with np.errstate(over="ignore"):
         w = np.clip(layer.w * factor[:, None], -_LARGEST, _LARGEST)
     levels = [values * f for values, f in zip(layer.levels, factor.tolist(), strict=True)]
-    return layer.replace(w=w, centre=centre, missing=layer.gap_values * factor, levels=levels)
+    return layer.replace(w=w, centre=centre, missing=layer.missing * factor, levels=levels)
 
 
 def finish(model: Model, data: TrainingSet, n_threads: int = 1, *, partial: bool = False) -> Model:
@@ -276,17 +276,17 @@ def fill_missing(model: Model, data: TrainingSet) -> Model:
 
 def _fill_layer(layer: Layer, model: Model, X: Floats, fraction: Floats) -> Layer:
     columns = model.schema.columns
-    missing = np.array(layer.gap_values)
+    missing = np.array(layer.missing)
     crisp = get_processing(layer.processing).crisp
     b = rank_edges(layer, model.schema)
     known = [s < len(columns) and not columns[s].gaps for s in layer.source.tolist()]
     # The functions that read the same of one column are evaluated at once.
-    reads = (layer.source * 2 + layer.rank_flags) * 2 + [len(own) > 0 for own in layer.levels]
+    reads = (layer.source * 2 + layer.rank) * 2 + [len(own) > 0 for own in layer.levels]
     for read in np.unique(reads[known]).tolist():
         edges = np.flatnonzero(reads == read)
         source = read // 4
         values, scale = X[:, source], columns[source].rank_scale
-        if layer.rank_flags[edges[0]] and scale is not None:
+        if layer.rank[edges[0]] and scale is not None:
             values = scale.rank(values)
         for e, heights in zip(
             edges.tolist(), _measure_heights(layer, b, edges, values), strict=True
@@ -351,8 +351,8 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
         alpha = None if layer.alpha is None else round_to_digits(layer.alpha, digits)
         centre = None if layer.centre is None else round_to_digits(layer.centre, digits + 1)
         levels = [np.round(values, digits) for values in layer.levels]
-        missing = np.round(layer.gap_values, digits)
-        further = round_to_digits(layer.further, digits)
+        missing = np.round(layer.missing, digits)
+        further = round_to_digits(layer.parameters, digits)
         yield layer.replace(
             w=w,
             b=b,
@@ -368,7 +368,7 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
 def _reach(layer: Layer, size: Floats) -> Floats:
     """Return how wide each function's change is: its position needs digits in proportion."""
     with np.errstate(divide="ignore"):
-        width = np.where(layer.rank_flags[:, None], np.inf, 4.0 / np.abs(layer.w))
+        width = np.where(layer.rank[:, None], np.inf, 4.0 / np.abs(layer.w))
     return np.minimum(size[:, None], width)
 
 

@@ -116,7 +116,7 @@ def _name_readers(layer: Layer, signals: list[bytes]) -> list[bytes]:
 def name_functions(layer: Layer) -> list[bytes]:
     """Return what distinguishes functions of a layer: all but target and weight."""
     w = np.sign(layer.w) if get_processing(layer.processing).crisp else layer.w
-    flags = [layer.source, layer.rank_flags, layer.gap_values]
+    flags = [layer.source, layer.rank, layer.missing]
     numbers = np.ascontiguousarray(np.column_stack([*flags, w, layer.b]), np.float64)
     rows = zip(numbers, layer.levels, strict=True)
     return [row.tobytes() + levels.tobytes() for row, levels in rows]
@@ -168,7 +168,7 @@ def _find_span(layer: Layer, schema: Schema, low: Floats, high: Floats) -> Span:
     positions = np.concatenate(
         [least + (most - least) * _GRID[:, None], [most], np.clip(layer.b.T, least, most)]
     )
-    for e in np.flatnonzero(layer.rank_flags).tolist():
+    for e in np.flatnonzero(layer.rank).tolist():
         scale = schema.columns[layer.source[e]].rank_scale
         if scale is not None:
             positions[:, e] = scale.rank(positions[:, e])
@@ -179,7 +179,7 @@ def _find_span(layer: Layer, schema: Schema, low: Floats, high: Floats) -> Span:
         if len(levels):
             bottom[e], top[e] = levels.min(), levels.max()
         if column.gaps:
-            gap = layer.gap_values[e]
+            gap = layer.missing[e]
             bottom[e], top[e] = min(bottom[e], gap), max(top[e], gap)
     return Span(bottom, top, get_processing(layer.processing).bounded)
 
@@ -362,8 +362,8 @@ def copy_condition(
     fields = {name: np.array(getattr(reader, name)) for name in ("source", "w", "b", "rank")}
     for name, values in fields.items():
         values[asks] = getattr(layer, name)[e]
-    missing, levels = np.array(reader.gap_values), list(reader.levels)
-    missing[asks] = layer.gap_values[e]
+    missing, levels = np.array(reader.missing), list(reader.levels)
+    missing[asks] = layer.missing[e]
     for ask in asks:
         levels[ask] = layer.levels[e]
     changed = reader.replace(**fields, missing=missing, levels=levels)
@@ -463,7 +463,7 @@ def fold_weights(layers: Layers) -> Layers:
         return layers
     folded = last.replace(
         w=last.w * last.alpha[:, None],
-        missing=last.gap_values * last.alpha,
+        missing=last.missing * last.alpha,
         levels=[values * a for values, a in zip(last.levels, last.alpha.tolist(), strict=True)],
         alpha=None,
     )

@@ -136,7 +136,7 @@ def _add(steps: Model, terms: Model, columns: NDArray[np.intp]) -> Model:
         b=join("b"),
         alpha=join("alpha"),
         centre=first.centre + second.centre,
-        missing=join("gap_values"),
+        missing=join("missing"),
         levels=[levels[i] for i in order.tolist()],
     )
     return Model(steps.schema, [*hidden, last], steps.output)
