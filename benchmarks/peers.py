@@ -336,8 +336,7 @@ def list_splits(table: str, model: str, repeats: int) -> list[Trial]:
     return [Trial("nested", table, model, k) for k in range(count_splits(table, repeats))]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the benchmark."""
+def _make_parser() -> argparse.ArgumentParser:
     names = datasets.names()
     everyone = [name for name in LEARNERS if name not in LEFT_OUT]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
@@ -355,6 +354,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="run these anew, dropping their trials")  # fmt: skip
     parser.add_argument("--as-it-is", action="store_true", help="run nothing: report what the "
                         "journal has")  # fmt: skip
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark."""
+    parser = _make_parser()
     options = parser.parse_args(arguments)
     absent = [] if options.as_it_is else find_absent(options.models)
     if absent:  # else a trial would be kept with the error, and not be run again

@@ -9,7 +9,8 @@ import pytest
 
 import newron
 from builders.tables import make_table, write_csv
-from newron.command.fit_pipeline import CardEstimator, FitOptions
+from newron.command.fit_options import FitOptions
+from newron.command.fit_pipeline import CardEstimator
 from newron.evaluation.splits import SplitPlan, make_splits
 from newron.tables import read_labelled
 

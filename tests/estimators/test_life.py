@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 import newron
 from newron import Callback, NewronClassifier, NewronWarning
-from newron.model.file import to_dict
+from newron.model.document import to_dict
 
 NAMES = ("a.json", "b.json")
 

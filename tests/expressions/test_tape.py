@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neurons.formulas import draw_model, draw_processing
 from newron import _core as core
 from newron.exports.export import export
-from newron.model.file import from_dict
+from newron.model.document_reader import from_dict
 
 ROWS = np.random.default_rng(4).normal(0.0, 2.0, (12, 2))
 SEEDS = range(5)

@@ -17,7 +17,7 @@ import newron
 from builders.models import make_card
 from model.networks import make_model, with_ranks
 from newron.errors import ModelFileError
-from newron.model.file import from_dict
+from newron.model.document_reader import from_dict
 
 
 @given(st.integers(0, 10**6))

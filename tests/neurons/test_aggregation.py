@@ -10,7 +10,7 @@ from newron import _core as core
 from newron.errors import DefinitionError, InputError, ModelError, ModelFileError
 from newron.exports.export import export
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
-from newron.model.file import from_dict
+from newron.model.document_reader import from_dict
 from newron.neurons import (
     activation,
     aggregation,

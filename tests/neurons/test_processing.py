@@ -10,7 +10,7 @@ from newron import NewronClassifier, NewronRegressor, _core, load
 from newron.errors import DefinitionError, InputError, ModelFileError
 from newron.exports.export import export
 from newron.model import Column, Layer, Model, Schema, Targets
-from newron.model.file import from_dict
+from newron.model.document_reader import from_dict
 from newron.model.processing import get_processing
 from newron.neurons import exp, log, maximum, processing, sin, sqrt, tanh, where
 from newron.neurons.builtin import PROCESSING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from newron.command.fit_pipeline import NETWORK, FitResult
+from newron.command.fit_result import NETWORK, FitResult
 from newron.evaluation import (
     ClassificationQuality,
     Comparison,

@@ -15,6 +15,7 @@ from newron.command.terminal import Console, bold, dim
 from newron.formatting import format_class
 
 if TYPE_CHECKING:
+    from newron.command.outputs import Outputs
     from newron.model import Model
 
 EXAMPLES = (
@@ -44,10 +45,7 @@ def run(
     outputs = Outputs(output, more=(_ROBOTS,), force=force)
     outputs.check()
     X, y = load_training_rows()
-    if console.verbose:
-        head = f"demo · MONK-2: 6 attributes, {len(X)} training rows"
-        console.print(bold("newron"), dim(f" {__version__} · {head}"))
-        console.print()
+    _print_head(console, len(X))
     begin = time.perf_counter()
     with show_stage(console, f"{RESTARTS} restarts") as stage:
         model = train_monk2(X, y)
@@ -81,10 +79,22 @@ def run(
     row = y.tolist().index(1)
     _print_row(console, rules.to_model(), X[row])
     print_files(console, outputs, written | _describe_files(outputs.model))
+    _print_next(console, outputs, row)
+
+
+def _print_head(console: Console, n_rows: int) -> None:
+    if console.verbose:
+        head = f"demo · MONK-2: 6 attributes, {n_rows} training rows"
+        console.print(bold("newron"), dim(f" {__version__} · {head}"))
+        console.print()
+
+
+def _print_next(console: Console, outputs: Outputs, row: int) -> None:
     console.print()
     console.print(bold("  Next"))
     console.print("    newron fit table.csv --target column       ", dim("your own table"))
-    console.print(f"    newron explain {outputs.model} {output / _ROBOTS} --row {row + 1}")
+    robots = outputs.path / _ROBOTS
+    console.print(f"    newron explain {outputs.model} {robots} --row {row + 1}")
 
 
 def _describe_files(model: Path) -> dict[str, str]:

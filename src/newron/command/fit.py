@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from newron.command.options import (
     Categories,
@@ -23,10 +22,16 @@ from newron.command.options import (
     flag,
     list_column_options,
     option,
-    parse_units,
 )
 from newron.command.terminal import Console
 from newron.errors import InputError
+
+if TYPE_CHECKING:
+    from newron.command.fit_options import FitOptions
+    from newron.command.fit_survival import SurvivalTask
+    from newron.command.outputs import Outputs
+    from newron.evaluation.splits import SplitPlan
+    from newron.tables import LabelledTable
 
 EXAMPLES = (
     ("newron fit heart.csv --target disease", ""),
@@ -184,26 +189,15 @@ def run(
     logistic regression and a constant prediction.
     """
     from newron.command.columns import find_offset
-    from newron.command.fit_labels import fit_labels, parse_labels
-    from newron.command.fit_output import print_result, print_table
-    from newron.command.fit_pipeline import (
-        FitOptions,
-        fit_table,
-        parse_hidden,
-        parse_size,
-        plan_splits,
-        rank_classes,
-        read_table,
-    )
-    from newron.command.fit_survival import find_survival, fit_survival
+    from newron.command.fit_labels import parse_labels
+    from newron.command.fit_options import FitOptions, parse_hidden, parse_size, plan_splits
+    from newron.command.fit_pipeline import prepare_table
+    from newron.command.fit_survival import find_survival
     from newron.command.outputs import Outputs, name_folder
 
     survival = find_survival(objective, target, event, time)
     if survival is not None:
         objective = None
-    added = find_offset(offset, exposure)
-    if added is not None and (survival is not None or labels is not None):
-        raise InputError(f"{added.option}: expected a --target, got another task")
     options = FitOptions(
         processing=processing,
         hidden=parse_hidden(hidden),
@@ -213,35 +207,48 @@ def run(
         points=points,
         prune=prune,
         class_weight=class_weight,
-        offset=added,
+        offset=find_offset(offset, exposure),
         objective=objective if order is None or objective is not None else "ordinal",
         seed=seed,
         jobs=jobs,
     )
-    options.check()
+    options.check(has_target=survival is None and labels is None)
     several = parse_labels(labels, (target, event, order), options)
     chosen = _choose_target(several[0] if several else target, event)
     outputs = Outputs(name_folder(data) if output is None else output, report=report, force=force)
     outputs.check()
     task = options.find_task(task)
     columns = list_column_options(drop, category, missing, task, positive, no_header=no_header)
-    named = None if order is None else [word.strip() for word in order.split(",")]
+    columns["order"] = None if order is None else [word.strip() for word in order.split(",")]
     stream = options.may_stream and survival is None and not several
-    table = read_table(console, data, chosen, may_stream=stream, order=named, **columns)
-    if added is not None:
-        added.split(table.X)  # raises where the column is none
-    table = rank_classes(table, options)
-    table = replace(table, units={**table.units, **parse_units(unit, table.X.names)})
+    table = prepare_table(console, data, chosen, options, unit, may_stream=stream, **columns)
     plan = plan_splits(table.y, folds, test)
-    if survival is not None:
-        fit_survival(console, table, survival, options, plan, outputs)
-        return
-    if several:
-        fit_labels(console, table, several, options, plan, outputs)
-        return
-    print_table(console, data, table)
-    result, written = fit_table(console, data, table, options, plan, outputs)
-    print_result(console, result, outputs, written)
+    _fit(console, data, table, survival or several, options, plan, outputs)
+
+
+def _fit(
+    console: Console,
+    data: Path,
+    table: LabelledTable,
+    task: SurvivalTask | list[str],
+    options: FitOptions,
+    plan: SplitPlan,
+    outputs: Outputs,
+) -> None:
+    """Train for a task: survival, several labels, or one target, where the list is empty."""
+    from newron.command.fit_labels import fit_labels
+    from newron.command.fit_output import print_result, print_table
+    from newron.command.fit_pipeline import fit_table
+    from newron.command.fit_survival import fit_survival
+
+    if not isinstance(task, list):
+        fit_survival(console, table, task, options, plan, outputs)
+    elif task:
+        fit_labels(console, table, task, options, plan, outputs)
+    else:
+        print_table(console, data, table)
+        result, written = fit_table(console, data, table, options, plan, outputs)
+        print_result(console, result, outputs, written)
 
 
 def _choose_target(target: str | None, event: str | None) -> str:

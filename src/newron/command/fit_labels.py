@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from newron.command.columns import read_presence, take_column
-from newron.command.fit_pipeline import FitOptions
+from newron.command.fit_options import FitOptions
 from newron.command.fit_task import TaskResult, finish_task
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage
@@ -71,21 +71,8 @@ def fit_labels(
     """Announce the task, measure in folds or on a part, fit, print, write."""
     X, labels, n_lacking = split_labels(table, names)
     _announce(console, X, labels, n_lacking)
-    settings: dict[str, Any] = {} if options.hidden is None else {
-        "hidden_layer_sizes": options.hidden
-    }  # fmt: skip
     units = {name: unit for name, unit in table.units.items() if name in X.names}
-    estimator = NewronClassifier(
-        options.processing,
-        recipe=options.recipe,
-        size=options.size,
-        max_terms=options.terms,
-        pruning=options.prune,
-        domains=units or None,
-        random_state=options.seed,
-        n_jobs=options.jobs,
-        **settings,
-    )
+    estimator = NewronClassifier(**options.list_settings(units))
     found = _predict(console, estimator, X, labels, plan, options.seed)
     with show_stage(console, "final fit") as stage:
         stage.update(0, 1, format_count(len(X), "row"))

@@ -11,7 +11,7 @@ import numpy as np
 
 from newron._version import __version__
 from newron.command.advice import describe_better, list_fit_notes
-from newron.command.fit_pipeline import NETWORK, FitResult
+from newron.command.fit_result import NETWORK, FitResult
 from newron.command.outputs import CARD, RULES, SHAPES, Outputs
 from newron.command.printing import draw_chart, find_card, print_model, print_proof
 from newron.command.terminal import WIDTH, Console, bold, dim

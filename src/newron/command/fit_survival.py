@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from newron.command.columns import take_column
-from newron.command.fit_pipeline import FitOptions
+from newron.command.fit_options import FitOptions
 from newron.command.fit_task import TaskResult, finish_task
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage

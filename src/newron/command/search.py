@@ -85,8 +85,9 @@ def run(
     journal.
     """
     from newron.command.files import check_free
+    from newron.command.fit_options import FitOptions
     from newron.command.fit_output import print_table
-    from newron.command.fit_pipeline import FitOptions, read_table
+    from newron.command.fit_pipeline import read_table
     from newron.command.outputs import name_folder
     from newron.search import NewronSearchCV
     from newron.search.choices import list_choices

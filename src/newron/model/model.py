@@ -352,7 +352,7 @@ class Model(Readable, Calibrated):
         -------
         dict
         """
-        from newron.model.file import to_dict
+        from newron.model.document import to_dict
 
         return to_dict(self)
 
@@ -382,7 +382,7 @@ class Model(Readable, Calibrated):
         >>> Model.from_dict(model.to_dict()) == model
         True
         """
-        from newron.model.file import from_dict
+        from newron.model.document_reader import from_dict
 
         return from_dict(document)
 
@@ -436,7 +436,7 @@ class Model(Readable, Calibrated):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore from the content of the file."""
-        from newron.model.file import from_dict
+        from newron.model.document_reader import from_dict
 
         made = from_dict(state["model"])
         self.__init__(  # type: ignore[misc]

@@ -17,7 +17,7 @@ from newron.formatting import (
     list_some,
 )
 from newron.model.description import summarize
-from newron.model.file import VERSION
+from newron.model.document import VERSION
 from newron.model.measurement import MODEL, describe_score
 from newron.model.output import Classes
 from newron.model.schema import Column

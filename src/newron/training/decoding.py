@@ -61,36 +61,27 @@ def decode(
 
 
 def _decode_layer(places: LayerSlices, params: Params, encoding: Encoding, steps: _Steps) -> Layer:
-    plan = places.plan
+    plan, function = places.plan, places.plan.function
     shape = (places.n_edges, plan.n_factors)
     w = params[places.w].reshape(shape).astype(np.float64)
     b = params[places.b].reshape(shape).astype(np.float64)
     n_channels = len(encoding.channels)
     source = np.array(places.source) - n_channels + len(encoding.schema)
     rank = np.zeros(places.n_edges, bool)
-    missing = np.zeros(places.n_edges)
-    levels = [np.zeros(0)] * places.n_edges
-    function = plan.function
-    further = params[places.parameters].astype(np.float64)
-    further = np.clip(further, -MAX_PARAMETER, MAX_PARAMETER)
-    further = further.reshape(places.n_edges, len(function.parameters))
-    crisp = function.crisp
+    parameters = np.clip(
+        params[places.parameters].astype(np.float64), -MAX_PARAMETER, MAX_PARAMETER
+    )
+    parameters = parameters.reshape(places.n_edges, len(function.parameters))
+    missing, levels = _read_points(places, params, encoding, (w, b, parameters))
     # Source by source: the values of one column at a time are enough.
     for e in np.argsort(places.source, kind="stable"):
         s = int(places.source[e])
         channel = encoding.channels[s] if s < n_channels else None
         if channel is not None:
             source[e] = channel.column
-            if channel.n_points:
-                heights = _read_points(
-                    function, params[places.points[e]], w[e], b[e], further[e : e + 1]
-                )
-                levels[e] = heights[: channel.n_categories]
-                missing[e] = heights[-1] if channel.gaps else 0.0
-            if channel.n_categories:
-                w[e], b[e] = 0.0, 0.0
-                continue
-        if crisp:
+        if len(levels[e]):
+            w[e], b[e] = 0.0, 0.0
+        elif function.crisp:
             w[e], b[e] = steps.place(s, channel, params[places.w][e], params[places.b][e])
         elif channel is not None:
             w[e] = np.clip(w[e] / channel.scale, -_LARGEST, _LARGEST)
@@ -110,12 +101,29 @@ def _decode_layer(places: LayerSlices, params: Params, encoding: Encoding, steps
         params[places.centre].astype(np.float64) if plan.centred else None,
         missing,
         levels,
-        further,
+        parameters,
     )
 
 
 def _read_points(
-    function: Processing, places: Params, w: Floats, b: Floats, further: Floats
+    places: LayerSlices,
+    params: Params,
+    encoding: Encoding,
+    trained: tuple[Floats, Floats, Floats],
+) -> tuple[Floats, list[Floats]]:
+    """Return h of a missing value and of each category, of every function."""
+    missing, levels = np.zeros(places.n_edges), [np.zeros(0)] * places.n_edges
+    for e, points in places.points.items():
+        channel = encoding.channels[places.source[e]]
+        own = (values[e] for values in trained)
+        heights = _process_points(places.plan.function, params[points], *own)
+        levels[e] = heights[: channel.n_categories]
+        missing[e] = heights[-1] if channel.gaps else 0.0
+    return missing, levels
+
+
+def _process_points(
+    function: Processing, places: Params, w: Floats, b: Floats, parameters: Floats
 ) -> Floats:
     """Return h of each point."""
     if function.crisp:
@@ -123,7 +131,7 @@ def _read_points(
         z = np.float32(w[0]) * (places - np.float32(b[0]))
         return np.asarray((z >= 0.0) | (np.abs(z) < _TINY), np.float64)
     x = places.astype(np.float64)[:, None]
-    return function.value(x, w[None, :], b[None, :], further)[:, 0]
+    return function.value(x, w[None, :], b[None, :], parameters[None, :])[:, 0]
 
 
 class _Steps:
@@ -352,7 +360,6 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
         centre = None if layer.centre is None else round_to_digits(layer.centre, digits + 1)
         levels = [np.round(values, digits) for values in layer.levels]
         missing = np.round(layer.missing, digits)
-        further = round_to_digits(layer.parameters, digits)
         yield layer.replace(
             w=w,
             b=b,
@@ -360,7 +367,7 @@ def _shorten(model: Model, digits: int) -> Iterator[Layer]:
             centre=centre,
             missing=missing,
             levels=levels,
-            parameters=further,
+            parameters=round_to_digits(layer.parameters, digits),
         )
         ranges += functions.tolist()
 
