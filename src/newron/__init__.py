@@ -1,11 +1,28 @@
 """newron: neural networks that can be read.
 
-Public names and subpackages, imported when they are first used: so the command line can
-print its help before NumPy is loaded. ``newron.load`` and ``newron.Model`` need NumPy alone;
-the estimators need scikit-learn and the compiled core.
+Estimators of scikit-learn train them, and their verbs read them::
+
+    from newron import NewronClassifier
+
+    estimator = NewronClassifier(random_state=0).fit(X, y)
+    print(estimator.rules())  # what is printed is the network
+    estimator.explain(X[0])  # why, and what would change it
+    estimator.save("model.json")  # newron.load reads it
+
+``NewronRegressor`` predicts numbers, ``NewronSurvival`` when something happens; ``newron.load``
+and ``newron.Model`` need NumPy alone. What is in a subpackage is there after ``import newron``:
+
+- ``tables``, ``data``, ``datasets``: tables in memory, data sets beyond memory, the paper's tables
+- ``neurons``: functions, aggregations, activations and losses of one's own
+- ``model``: the network as a value, with its columns, layers and output
+- ``rules``, ``shapes``, ``explanations``, ``figures``, ``exports``, ``report``: what verbs return
+- ``construct``: networks of boxes, trees, rules and functions
+- ``evaluation``, ``checker``: how good a model is; proofs that are checked a second time
+- ``search``: the search for hidden layers
+- ``dask``, ``polars``, ``spark``: the same beyond one process and in queries
 
 The public interface is what ``__all__`` of this package and of its subpackages lists (see
-``dir(newron)``); anything else may change without notice.
+``dir(newron)``); anything else may change without notice. All is imported when it is first used.
 """
 
 from importlib import import_module
@@ -25,6 +42,7 @@ from newron.errors import (
 
 if TYPE_CHECKING:
     from newron import (
+        checker,
         construct,
         dask,
         data,

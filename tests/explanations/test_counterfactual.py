@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders.changes import find_changes
 from model.networks import make_model, with_ranks
 from newron.errors import InputError
-from newron.explanations.counterfactual import find_changes
 from newron.explanations.row import read_row
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.rules.circuit import find_boundaries

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders.changes import find_changes
 from neurons.formulas import draw_term
 from newron import NewronClassifier, NewronRegressor, load
 from newron.errors import DefinitionError, InputError, ModelError, ModelFileError
-from newron.explanations.counterfactual import find_changes
 from newron.model import Classes, Model, Targets
 from newron.neurons import exp, log, maximum, minimum, objective, sigmoid
 from newron.neurons.builtin import LOSSES

@@ -7,8 +7,9 @@ from builders.training import make_problem
 from model.networks import make_model, with_ranks
 from newron import NewronClassifier
 from newron.model import Classes, Layer, Model, Targets
-from newron.training.elimination import Task, eliminate
+from newron.training.elimination import eliminate
 from newron.training.folding import list_columns
+from newron.training.last_layer import Task
 from newron.training.pruning import count_literals
 from training.networks import GROWN, make_blobs, make_schema, steps
 

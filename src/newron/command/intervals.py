@@ -11,7 +11,7 @@ from newron.errors import InputError
 from newron.model import Model, Targets
 from newron.model.arithmetic import Floats
 from newron.model.calibrated import get_conformal
-from newron.model.output import refuse_labels
+from newron.model.labels import refuse_labels
 
 LOW, HIGH, SET = "low", "high", "set"
 _BETWEEN = "|"  # the classes of a set

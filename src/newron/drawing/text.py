@@ -113,16 +113,13 @@ def _drop_part_of_number(text: str, left: int) -> str:
     return kept
 
 
-def split(text: str, room: float, size: float, *, limit: int = 2) -> list[str]:
-    """Return the text on at most ``limit`` lines, the last with an ellipsis if need be."""
-    lines: list[str] = []
-    words = text.split(" ")
-    while words and len(lines) < limit - 1:
-        line = words.pop(0)
-        while words and measure(f"{line} {words[0]}", size) <= room:
-            line = f"{line} {words.pop(0)}"
-        lines.append(fit(line, room, size))
-    return [*lines, fit(" ".join(words), room, size)] if words else lines
+def split(text: str, room: float, size: float) -> list[str]:
+    """Return the text on at most two lines, each with an ellipsis if need be."""
+    first, *words = text.split(" ")
+    while words and measure(f"{first} {words[0]}", size) <= room:
+        first = f"{first} {words.pop(0)}"
+    lines = [first, " ".join(words)] if words else [first]
+    return [fit(line, room, size) for line in lines]
 
 
 def isolate(label: object) -> str:

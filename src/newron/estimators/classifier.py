@@ -31,8 +31,9 @@ from newron.estimators.labels import (
 from newron.estimators.streaming import count_classes, open_rows, read_dataset
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
+from newron.model.labels import Labels
 from newron.model.model import Model
-from newron.model.output import Classes, Labels
+from newron.model.output import Classes
 from newron.model.processing import Processing
 from newron.neurons.loss import Loss
 from newron.objectives import Objective, start_limits

@@ -17,7 +17,8 @@ from newron.evaluation.splits import SplitPlan, choose_plan, make_splits
 from newron.model.arithmetic import Floats
 from newron.model.calibrated import get_conformal, keep_conformal
 from newron.model.conformal import calibrate_classes, calibrate_targets
-from newron.model.output import Targets, refuse_labels
+from newron.model.labels import refuse_labels
+from newron.model.output import Targets
 from newron.tables.fingerprint import hash_table
 from newron.tables.table import EncodedTable, Target
 

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
-from newron.model.output import Labels
+from newron.model.labels import Labels
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from newron.evaluation.quality import (
     measure_regression,
 )
 from newron.model import Classes, Measurement, Model
+from newron.model.labels import refuse_labels
 from newron.model.measurement import MODEL
-from newron.model.output import refuse_labels
 from newron.model.result import Estimate
 from newron.tables.fingerprint import hash_table
 

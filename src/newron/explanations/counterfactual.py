@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from newron.drawing.printed import Listing
 from newron.errors import InputError
 from newron.explanations.objective import SearchObjective, make_objective, predict_one
-from newron.explanations.row import get_value, read_row
+from newron.explanations.row import get_value
 from newron.explanations.search import Found, Search
 from newron.explanations.space import Space, find_decimal, make_space, measure_steps
 from newron.formatting import clean, format_class, format_unit, format_value
@@ -199,27 +199,6 @@ class Changes(Listing[Change]):
 # ---- searching ----
 
 
-def find_changes(
-    model: Model,
-    row: Any,
-    *,
-    target: Any = None,
-    max_changes: int = 3,
-    fixed: str | Iterable[str] = (),
-    limit: int = 5,
-    max_evaluations: int = 500_000,
-) -> Changes:
-    """Find the smallest changes of a few inputs that change the class of a row.
-
-    Fewest inputs first, then the smallest total; see :class:`Change` for its measure.
-    Numbers stay within the observed range and become short decimals; nothing is changed
-    into a missing value. What is found says what the network computes. It is no advice.
-    The parameters are those of :meth:`Model.explain`.
-    """
-    values = read_row(model, row)
-    return search_changes(model, values, target, max_changes, fixed, limit, max_evaluations)
-
-
 def search_changes(
     model: Model,
     values: Floats,
@@ -229,7 +208,12 @@ def search_changes(
     limit: int,
     max_evaluations: int,
 ) -> Changes:
-    """Find changes of a row that has been read."""
+    """Find the smallest changes of a few inputs that change the class of a row, read already.
+
+    Fewest inputs first, then the smallest total; see :class:`Change` for its measure.
+    Numbers stay within the observed range and become short decimals; nothing is changed
+    into a missing value. The parameters are those of :meth:`Model.explain`.
+    """
     if min(max_changes, limit, max_evaluations) < 1:
         raise InputError("expected max_changes, limit and max_evaluations of at least 1")
     scores = model.score_rows(values)

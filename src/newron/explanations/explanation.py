@@ -17,8 +17,9 @@ from newron.explanations.row import get_value, read_row
 from newron.explanations.text import format_explanation
 from newron.formatting import clean_lines, format_number, format_unit
 from newron.model.arithmetic import Floats
+from newron.model.labels import Labels
 from newron.model.model import Model
-from newron.model.output import Classes, Label, Labels
+from newron.model.output import Classes, Label
 from newron.rules.text import WIDTH
 
 _MAX_SHOWN = 8  # functions of a neuron that are described, by default

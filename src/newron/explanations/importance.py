@@ -20,9 +20,10 @@ from newron.explanations.conditions import name_functions
 from newron.explanations.row import open_layers
 from newron.formatting import clean, format_count, format_percent, format_rounded, to_ascii
 from newron.model.arithmetic import Floats
+from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Labels, Output
+from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.model.survival import refuse_survival

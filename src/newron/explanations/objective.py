@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from newron.errors import InputError
 from newron.formatting import format_class, format_number, format_value
 from newron.model.arithmetic import Floats
+from newron.model.labels import refuse_labels
 from newron.model.model import Model
-from newron.model.output import Classes, Label, Targets, refuse_labels
+from newron.model.output import Classes, Label, Targets
 
 MAX_AIMS = 50  # classes that a change may lead to, those of the highest scores where there are more
 

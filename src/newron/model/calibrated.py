@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
-from newron.model.output import Output, Targets, refuse_labels
+from newron.model.labels import refuse_labels
+from newron.model.output import Output, Targets
 
 if TYPE_CHECKING:
     from newron.model.model import Model

@@ -9,8 +9,9 @@ import numpy as np
 
 from newron.formatting import format_count, format_number
 from newron.model.aggregation import AnyAggregation
+from newron.model.labels import Labels
 from newron.model.network import Layer
-from newron.model.output import Classes, Labels
+from newron.model.output import Classes
 from newron.model.schema import Column, Label
 from newron.tables.field import LARGEST_INPUT
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Labels, Output
+from newron.model.output import Classes, Output
 from newron.model.processing import Processing, get_processing
 from newron.model.schema import Column
 from newron.model.survival import Survival

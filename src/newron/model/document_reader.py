@@ -17,10 +17,11 @@ from newron.model.aggregation import ACTIVATIONS, AGGREGATIONS
 from newron.model.arithmetic import Floats
 from newron.model.conformal import read_conformal
 from newron.model.document import FORMAT, VERSION, Json
+from newron.model.labels import Labels
 from newron.model.measurement import read_measurement
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Labels, Output, Targets
+from newron.model.output import Classes, Output, Targets
 from newron.model.parts import (
     check_keys,
     read_label,

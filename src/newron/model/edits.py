@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import ModelError
+from newron.model.labels import Labels
 from newron.model.network import Layer
-from newron.model.output import Labels
 
 if TYPE_CHECKING:
     from newron.model.model import Model

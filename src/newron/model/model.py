@@ -17,9 +17,10 @@ from newron.model.calibrated import Calibrated
 from newron.model.checks import check_model
 from newron.model.conformal import Conformal
 from newron.model.description import describe, summarize
+from newron.model.labels import Labels
 from newron.model.measurement import Measurement
 from newron.model.network import Layer, evaluate, within_limits
-from newron.model.output import Classes, Labels, Output
+from newron.model.output import Classes, Output
 from newron.model.processing import get_processing
 from newron.model.readable import Readable
 from newron.model.schema import Schema

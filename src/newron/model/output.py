@@ -21,7 +21,6 @@ Label = str | int | float | bool
 
 _REACH = 1e6  # of scores where a prediction is looked for
 LINKS = ("identity", "log", "sorted", "formula")
-_LABELS = "labels", "sigmoid"  # the objective of Labels, and the link
 
 
 @dataclass(frozen=True)
@@ -257,8 +256,9 @@ class Targets:
         """Check that there is a target."""
         if not self.names or not all(isinstance(name, str) for name in self.names):
             raise ModelError(f"expected the names of the targets, got {self.names!r}")
-        if (self.objective, self.link) == _LABELS and isinstance(self, Labels):
-            return
+        self._check_link()
+
+    def _check_link(self) -> None:
         if self.link not in LINKS:
             raise ModelError(f"expected a link among {', '.join(LINKS)}, got {self.link!r}")
         if not isinstance(self.objective, str):
@@ -358,101 +358,4 @@ class Targets:
         return float(self.transform(np.array([[score]]))[0, 0])
 
 
-@dataclass(frozen=True)
-class Labels(Targets):
-    """Several labels, each there or not, whatever the others: one score for each, its log-odds.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The names of the labels.
-    link, objective, loss
-        As of :class:`Targets`; they are always these.
-
-    Examples
-    --------
-    >>> labels = Labels(("funny", "sad"))
-    >>> labels.predict(np.array([[1.0, -2.0]])).tolist()
-    [[1, 0]]
-    >>> labels.transform(np.array([[1.0, -2.0]])).round(2)
-    array([[0.73, 0.12]])
-    """
-
-    link: str = "sigmoid"
-    objective: str = "labels"
-
-    @property
-    def score_names(self) -> tuple[str, ...]:
-        """What the scores are: log-odds."""
-        return tuple(f"logit({name})" for name in self.names)
-
-    def choose(self, scores: Floats) -> NDArray[np.intp]:
-        """Return 1 for each label whose score is at least 0, otherwise 0.
-
-        Parameters
-        ----------
-        scores : array of shape (n_rows, n_scores)
-
-        Returns
-        -------
-        int array of shape (n_rows, n_labels)
-        """
-        return np.asarray(scores >= 0.0, np.intp)
-
-    def predict(self, scores: Floats) -> NDArray[Any]:
-        """Return which labels are there, as an indicator matrix.
-
-        Parameters
-        ----------
-        scores : array of shape (n_rows, n_scores)
-
-        Returns
-        -------
-        int array of shape (n_rows, n_labels)
-        """
-        return self.choose(scores)
-
-    def transform(self, scores: Floats) -> Floats:
-        """Return the probability of each label.
-
-        Parameters
-        ----------
-        scores : array of shape (n_rows, n_scores)
-
-        Returns
-        -------
-        array of shape (n_rows, n_labels)
-        """
-        return sigmoid(scores)
-
-    def take(self, name: str) -> Classes:
-        """Return one label as two classes: not there, and there.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        Classes
-
-        Examples
-        --------
-        >>> Labels(("funny", "sad")).take("sad").labels
-        ('not sad', 'sad')
-        """
-        if name not in self.names:
-            raise ModelError(f"label: expected one of {', '.join(self.names)}, got {name!r}")
-        return Classes((f"not {name}", name))
-
-
 Output = Classes | Targets
-
-
-def refuse_labels(output: Output, what: str) -> None:
-    """Raise where something reads one answer for a row, and there are several labels."""
-    if isinstance(output, Labels):
-        raise ModelError(
-            f"{what}: expected one answer for each row, got {len(output.names)} labels; take one "
-            f"after the other, as the two classes of label({output.names[0]!r})"
-        )

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from newron.errors import InputError
-from newron.model.output import Classes, Labels, Output
+from newron.model.labels import Labels
+from newron.model.output import Classes, Output
 from newron.neurons.loss import Loss
 from newron.objectives.base import Objective
 from newron.objectives.binary import Binary

@@ -27,9 +27,10 @@ from newron.figures.figure import Picture, compose
 from newron.figures.joining import join_inputs
 from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal
+from newron.model.labels import refuse_labels
 from newron.model.measurement import Measurement
 from newron.model.model import Model
-from newron.model.output import Classes, refuse_labels
+from newron.model.output import Classes
 from newron.model.processing import get_processing
 from newron.model.survival import refuse_survival
 from newron.model.terms import Terms, split_terms

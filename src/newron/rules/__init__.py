@@ -7,7 +7,8 @@
 
 from newron.rules.crisp import Fidelity, measure_fidelity
 from newron.rules.proof import Proof, prove
-from newron.rules.ruleset import Rule, RuleSet
+from newron.rules.rule import Rule
+from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
 
 __all__ = ["Fidelity", "Proof", "Rule", "RuleSet", "ScoreCard", "measure_fidelity", "prove"]

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import html
 import json
 import textwrap
 import warnings
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newron.errors import InputError, NewronWarning
+from newron.errors import NewronWarning
 from newron.formatting import (
     clean,
     escape_unprintable,
-    format_count,
     format_fraction,
     format_label,
     format_number,
-    format_percent,
     format_unit,
     quote,
 )
 from newron.model.arithmetic import Floats
+from newron.model.labels import Labels
 from newron.model.model import Model
-from newron.model.output import Classes, Label, Labels
+from newron.model.output import Classes
 from newron.rules.axis import Axis
 from newron.rules.body import (
     Body,
@@ -44,6 +41,7 @@ from newron.rules.node import CellRows, count_literals, list_literals, read_colu
 from newron.rules.parsing import parse_rules
 from newron.rules.points import order_terms
 from newron.rules.proof import Proof, prove
+from newron.rules.rule import RECORD, Rule, RuleTable
 from newron.rules.text import (
     LABELS,
     WIDTH,
@@ -53,74 +51,10 @@ from newron.rules.text import (
     write_head,
     write_missing,
 )
+from newron.tables.frames import make_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_RECORD = ("rule", "prediction", "support", "precision", "literals")
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One rule: a condition, and what follows where it holds.
-
-    Parameters
-    ----------
-    condition : str
-        In words; "otherwise" for what follows where no rule holds.
-    prediction : label or None
-        The class that follows; None where conditions add points.
-    points : tuple of Fraction
-        What it adds to each sum; empty where it decides.
-    n_literals : int
-        How many conditions on single columns there are in it.
-    support : int or None
-        On how many rows it decides, or holds where it adds points; None without rows.
-    precision : float or None
-        The fraction of these rows that have the class; None without classes of rows.
-
-    Examples
-    --------
-    >>> Rule("age ≥ 54", "ill", (), 1, support=20, precision=0.9).note
-    '20 rows, 90 % right'
-    """
-
-    condition: str
-    prediction: Label | None
-    points: tuple[Fraction, ...]
-    n_literals: int
-    support: int | None = None
-    precision: float | None = None
-
-    @property
-    def outcome(self) -> str:
-        """The class, or the points, as text."""
-        if self.points:
-            return ", ".join(format_fraction(w, signed=True) for w in self.points)
-        return str(self.prediction)
-
-    @property
-    def note(self) -> str:
-        """Support and precision as text; empty without rows."""
-        if self.support is None:
-            return ""
-        rows = format_count(self.support, "row", separator="")
-        if self.precision is None:
-            return rows
-        percent = 100 * self.precision
-        return f"{rows}, {percent:.{int(percent != round(percent))}f} % right"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as plain data.
-
-        Returns
-        -------
-        dict
-            With the keys rule, prediction, support, precision and literals.
-        """
-        prediction = self.outcome if self.points else self.prediction
-        values = self.condition, prediction, self.support, self.precision, self.n_literals
-        return dict(zip(_RECORD, values, strict=True))
 
 
 class RuleSet:
@@ -415,11 +349,7 @@ class RuleSet:
         -------
         str
         """
-        head, *rows = self._make_table()
-        lines = [f"| {' | '.join(cells)} |" for cells in [head, *map(_escape, rows)]]
-        lines.insert(1, "|" + " --- |" * len(head))
-        groups = self._list_groups()
-        return "\n".join([*groups, *([""] if groups else []), *lines, "", *self._list_end()])
+        return self._table.to_markdown()
 
     def to_html(self) -> str:
         """Return the rules as an HTML table, and what was proved.
@@ -428,32 +358,16 @@ class RuleSet:
         -------
         str
         """
-        head, *rows = self._make_table()
-        top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-        cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        before, after = (
-            "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-            for lines in (self._list_groups(), self._list_end())
-        )
-        table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-        return f"{before}{table}{after}"
+        return self._table.to_html()
 
     _repr_html_ = to_html
 
-    def _make_table(self) -> list[list[str]]:
-        head = ["rule", "points" if isinstance(self._body, Points) else "prediction"]
-        rows = [[rule.condition, rule.outcome] for rule in self.rules]
-        if self._coverage is not None:
-            head += ["rows", "right"]
-            for row, rule in zip(rows, self.rules, strict=True):
-                right = rule.precision
-                row.append(str(rule.support))
-                row.append("" if right is None else format_percent(right, 1, limits=False))
-        filled = [head[k] == "rule" or any(row[k] for row in rows) for k in range(len(head))]
-        return [
-            [cell for cell, some in zip(row, filled, strict=True) if some] for row in [head, *rows]
-        ]
+    @property
+    def _table(self) -> RuleTable:
+        """The rules as a table, with what stands before and after it."""
+        last = "points" if isinstance(self._body, Points) else "prediction"
+        end = [*self._list_end(), *write_missing(self._axes, self._body.nodes), str(self.proof)]
+        return RuleTable(self.rules, last, self._coverage is not None, self._list_groups(), end)
 
     def _list_groups(self) -> list[str]:
         writer = self._writer
@@ -463,15 +377,14 @@ class RuleSet:
         ]
 
     def _list_end(self) -> list[str]:
-        """Return where points start and what their sums decide, and what was proved."""
+        """Return where points start, and what their sums decide."""
         if isinstance(self._body, DecisionList):
-            return [*write_missing(self._axes, self._body.nodes), str(self.proof)]
+            return []
         output = self._model.output
         single = isinstance(output, Classes) and output.n_scores == 1
         start = ", ".join(map(format_fraction, self._body.constants))
         begin = [write_head(output)] + ([] if single else [f"Start with {start}"])
-        missing = write_missing(self._axes, self._body.nodes)
-        return [*begin, *write_decision(output, self._body), *missing, str(self.proof)]
+        return [*begin, *write_decision(output, self._body)]
 
     # ---- data ----
 
@@ -493,13 +406,7 @@ class RuleSet:
         DataFrame
             With the columns rule, prediction, support, precision and literals.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InputError(
-                "a data frame needs pandas: pip install 'newron-ian[pandas]'"
-            ) from None
-        return pd.DataFrame(self.to_records(), columns=list(_RECORD))
+        return make_pandas(self.to_records(), RECORD, "rules")
 
     def to_json(self) -> str:
         """Return the rules, their domain and what was proved, as JSON.
@@ -534,7 +441,3 @@ def _describe_domain(axis: Axis) -> str:
     missing = ", or missing" if column.gaps else ", never missing" if column.required else ""
     name = column.name if column.name.isprintable() else quote(column.name)
     return clean(f"{name}: {described}{missing}", directions=False)
-
-
-def _escape(cells: list[str]) -> list[str]:
-    return [cell.replace("|", "\\|") for cell in cells]

@@ -12,8 +12,9 @@ import numpy as np
 from newron.drawing.printed import Printed
 from newron.errors import ModelError
 from newron.formatting import clean, format_fraction, format_percent
+from newron.model.labels import refuse_labels
 from newron.model.model import Model
-from newron.model.output import Classes, refuse_labels
+from newron.model.output import Classes
 from newron.rules.axis import Axis
 from newron.rules.body import Points
 from newron.rules.circuit import read_circuit, to_fraction

@@ -194,14 +194,12 @@ def read_rows(
     missing: Iterable[str] = (),
     *,
     max_rows: int | None = None,
-    on_batch: Callable[[], None] = lambda: None,
 ) -> Floats:
     """Read all rows of a file, or the first ones, as those of some fields."""
     encoder = source.make_encoder(fields, missing)
     parts = [np.empty((0, len(fields)))]
     for batch in source.read(encoder):
         parts.append(batch.encode(encoder).rows)
-        on_batch()
         if max_rows is not None and batch.first + batch.n_rows >= max_rows:
             break
     encoder.warn_unknown()

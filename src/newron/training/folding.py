@@ -6,10 +6,8 @@ positions of what reads the neuron; neurons that are constant or that nothing re
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +19,7 @@ from newron.model.model import Model
 from newron.model.network import Layer, rank_edges
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
+from newron.training.naming import name_function, name_inputs, name_neurons
 
 _FLAT = 1e-9  # a change of h that nobody notices
 _GRID = np.linspace(0.0, 1.0, 33)  # where curves that rise and fall are looked at
@@ -73,58 +72,6 @@ def list_literals(model: Model) -> list[tuple[int, int]]:
             own = list({name_function(layer, e): e for e in reversed(own)}.values())[::-1]
         found += [(at, e) for e in own]
     return sorted(found)
-
-
-# ---- names: what has the same name computes the same ----
-
-
-def name_terms(layers: Layers, n_inputs: int) -> tuple[bytes, ...]:
-    """Name the last layer's functions."""
-    signals = name_inputs(n_inputs)
-    for layer in layers[:-1]:
-        signals += name_neurons(layer, signals)
-    return tuple(_name_readers(layers[-1], signals))
-
-
-def name_inputs(n_inputs: int) -> list[bytes]:
-    """Name the columns."""
-    return [b"input %d" % i for i in range(n_inputs)]
-
-
-def name_neurons(layer: Layer, signals: list[bytes]) -> list[bytes]:
-    """Name the neurons of a layer, by the names of what it can read."""
-    kind = f"{layer.processing!r} {layer.aggregation!r} {layer.activation!r}".encode()
-    readers, out = _name_readers(layer, signals), []
-    for j in range(layer.n_neurons):
-        parts = [kind, b"" if layer.centre is None else layer.centre[j].tobytes()]
-        for e in range(layer.begin[j], layer.begin[j + 1]):
-            parts += [readers[e]]
-            parts += [b"" if layer.alpha is None else layer.alpha[e].tobytes()]
-        out.append(hashlib.sha256(b"|".join(parts)).digest())
-    return out
-
-
-def _name_readers(layer: Layer, signals: list[bytes]) -> list[bytes]:
-    """Name the functions of a layer by the names of what they read."""
-    return [
-        hashlib.sha256(signals[source] + b"/" + own[8:]).digest()  # without the number it reads
-        for source, own in zip(layer.source.tolist(), name_functions(layer), strict=True)
-    ]
-
-
-@lru_cache(maxsize=64)  # layers are values, and asked for one function after the other
-def name_functions(layer: Layer) -> list[bytes]:
-    """Return what distinguishes functions of a layer: all but target and weight."""
-    w = np.sign(layer.w) if get_processing(layer.processing).crisp else layer.w
-    flags = [layer.source, layer.rank, layer.missing]
-    numbers = np.ascontiguousarray(np.column_stack([*flags, w, layer.b]), np.float64)
-    rows = zip(numbers, layer.levels, strict=True)
-    return [row.tobytes() + levels.tobytes() for row, levels in rows]
-
-
-def name_function(layer: Layer, e: int) -> bytes:
-    """Return what distinguishes one function from others of its layer."""
-    return name_functions(layer)[e]
 
 
 # ---- what functions can be ----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.schema import Schema
 from newron.model.terms import split_terms
+from newron.tables.frames import make_pandas
 from newron.training.folding import count_literals, list_columns
 from newron.training.problem import Problem
 from newron.training.training_set import Counts, Part
@@ -215,18 +216,15 @@ class ModelPath:
         -------
         DataFrame
         """
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                self.unit: self.sizes,
-                "columns": [len(names) for names in self.columns],
-                self.metric: self.score,
-                "error": self.error,
-                "loss": self.loss,
-                "chosen": [n == self.chosen for n in self.sizes],
-            }
-        )
+        columns: dict[str, Iterable[Any]] = {
+            self.unit: self.sizes,
+            "columns": [len(names) for names in self.columns],
+            self.metric: self.score,
+            "error": self.error,
+            "loss": self.loss,
+            "chosen": [n == self.chosen for n in self.sizes],
+        }
+        return make_pandas(zip(*columns.values(), strict=True), list(columns), "the path")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the path in plain values, for JSON.

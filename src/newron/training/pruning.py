@@ -16,9 +16,10 @@ from newron.model.model import Model
 from newron.training import strategies
 from newron.training.context import FitContext
 from newron.training.decoding import bring_to_normal_form, snap
-from newron.training.elimination import Task, eliminate
+from newron.training.elimination import eliminate
 from newron.training.folding import count_literals
 from newron.training.folds import Fold, split_folds
+from newron.training.last_layer import Task
 from newron.training.path import ModelPath, Trial, check_choice, make_path, measure_trial
 from newron.training.specification import Specification
 from newron.training.training_set import TrainingSet

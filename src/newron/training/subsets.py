@@ -19,7 +19,7 @@ from newron.model.arithmetic import Floats
 from newron.model.edits import drop_unread, pick_functions
 from newron.model.model import Model
 from newron.model.terms import Terms, regroup_terms, split_terms
-from newron.training.folding import name_function
+from newron.training.naming import name_function
 from newron.training.problem import Problem
 from newron.training.refitting import Weights, refit
 
