@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
+from newron._extras import import_extra
 from newron.command.files import open_whole
 from newron.command.terminal import is_shown
-from newron.errors import InputError
 from newron.formatting import clean_lines, escape_unprintable
 from newron.tables.buffers import make_array
 from newron.tables.cells import Cells, CodedCells
@@ -173,13 +173,7 @@ def _write_cell(cell: Any) -> Any:
 
 @contextmanager
 def _open_parquet(path: Path, names: Sequence[str], *, force: bool) -> Iterator[Write]:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError:
-        raise InputError(
-            f"{path}: expected pyarrow to write it with, got none installed: run "
-            "pip install 'newron-ian[files]'"
-        ) from None
+    import_extra("pyarrow.parquet", f"to write {path} with", "files")
     with open_whole(path, force=force) as file:
         table = _ParquetTable(file, names)
         yield table.write

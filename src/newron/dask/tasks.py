@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from newron._extras import import_extra
 from newron.engine.rows import WIDTH, fold
 from newron.errors import InputError
 
@@ -28,15 +29,9 @@ class Cluster:
     @classmethod
     def find(cls) -> Cluster:
         """Return that of the client that there is."""
+        distributed = import_extra("distributed", "for Dask", "dask")
         try:
-            from distributed import get_client
-        except ImportError:
-            raise InputError(
-                "expected Dask's distributed, got none installed: run pip install "
-                "'newron-ian[dask]'"
-            ) from None
-        try:
-            return cls(get_client())
+            return cls(distributed.get_client())
         except ValueError:
             raise InputError(
                 "expected a Dask client, got none; make one first: distributed.Client(...)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from newron.errors import InputError
+from newron._extras import import_extra
 from newron.exports.dialects import Dialect
 from newron.exports.infix import flip_sign
 from newron.exports.text import has_text, label_text
@@ -39,11 +39,7 @@ _MAX_DIGITS, _MAX_EXPONENT = 15, 22  # what every database reads as the number i
 
 def open_sqlglot() -> Any:
     """Return the tree of sqlglot."""
-    try:
-        from sqlglot import exp
-    except ImportError:
-        raise InputError("SQL needs sqlglot: pip install 'newron-ian[sql]'") from None
-    return exp
+    return import_extra("sqlglot", "to write SQL with", "sql").exp
 
 
 class Clauses:

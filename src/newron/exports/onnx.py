@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newron._extras import import_extra
 from newron._version import __version__
 from newron.errors import InputError
 from newron.exports.program import Program
@@ -58,7 +59,7 @@ _MIN_POWER = -1022
 
 def print_onnx(program: Program, name: str, rules: RuleProgram | None = None) -> bytes:
     """Return the bytes of a graph; with rules it has which of them hold, and which decides."""
-    onnx = _open_onnx()
+    onnx = import_extra("onnx", "to write ONNX with", "onnx")
     _check_names(program)
     graph = _Graph(onnx, program)
     outputs = graph.make_outputs(rules)
@@ -83,14 +84,6 @@ def print_onnx(program: Program, name: str, rules: RuleProgram | None = None) ->
     onnx.checker.check_model(made)
     content: bytes = made.SerializeToString(deterministic=True)
     return content
-
-
-def _open_onnx() -> Any:
-    try:
-        import onnx
-    except ImportError:
-        raise InputError("ONNX needs onnx: pip install 'newron-ian[onnx]'") from None
-    return onnx
 
 
 def _check_names(program: Program) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from newron._extras import import_extra
 from newron.drawing.palette import LIGHT
 from newron.errors import InputError
 from newron.explanations.importance import Importance, Kind, measure_importance
@@ -414,13 +415,7 @@ def _get_axes(ax: Axes | None) -> Axes:
 
 
 def _import_pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise InputError(
-            "expected Matplotlib to plot, got none installed: run pip install 'newron-ian[plot]'"
-        ) from None
-    return plt
+    return import_extra("matplotlib.pyplot", "to plot with", "plot")
 
 
 def _wrap(text: str, width: int, limit: int) -> str:

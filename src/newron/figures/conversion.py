@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from newron._extras import import_extra
 from newron.drawing.palette import DARK, FONT, LIGHT
 from newron.drawing.shapes import Label
-from newron.errors import InputError
 
 _MEDIA = re.compile(r"@media[^{]*\{[^{}]*\{[^{}]*\}\}")
 _VARIABLE = re.compile(r"var\(--nw-([a-z-]+)\)")
@@ -58,13 +58,7 @@ def make_pdf(svg: str, labels: Sequence[Label]) -> bytes:
 
 
 def _typeset(svg: str, labels: Sequence[Label], kind: Literal["png", "pdf"], ppi: float) -> bytes:
-    try:
-        import typst
-    except ImportError:
-        raise InputError(
-            f"expected typst to write {kind.upper()}, got none installed: "
-            "run pip install 'newron-ian[figures]'"
-        ) from None
+    typst = import_extra("typst", f"to write {kind.upper()} with", "figures")
     size = _SIZE.search(svg)
     assert size is not None  # noqa: S101 - our own SVG
     width, height = (_POINTS * float(number) for number in size.groups())

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from newron._extras import import_extra
 from newron.errors import InputError
 from newron.tables.buffers import has_numbers, read_dictionary, read_numbers
 from newron.tables.cells import Cells
@@ -29,7 +30,7 @@ class ArrowSource(Source):
 
     def __init__(self, path: Path, form: str) -> None:
         self.path, self.form = path, form
-        self._pa = _import_pyarrow(path)
+        self._pa = import_extra("pyarrow", f"to read {path} with", "files")
         with self._open() as (schema, _):
             self._schema = schema
         names = list(schema.names)
@@ -141,15 +142,3 @@ class _Columns(dict[str, Cells]):
         index = self._batch.schema.get_field_index(name)
         cells = self[name] = self._source.read_cells(self._batch.column(index), name)
         return cells
-
-
-def _import_pyarrow(path: Path) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.ipc
-    except ImportError:
-        raise InputError(
-            f"{path}: expected pyarrow to read it with, got none installed: run "
-            "pip install 'newron-ian[files]'"
-        ) from None
-    return pa

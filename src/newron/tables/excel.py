@@ -7,6 +7,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from newron._extras import import_extra
 from newron.errors import InputError
 from newron.tables.encoding import Encoder
 from newron.tables.field import make_label, make_names
@@ -53,13 +54,7 @@ class ExcelSource(Source):
 
 def _read_sheet(path: Path) -> tuple[str, list[list[Any]]]:
     """Return the name and the rows of the first sheet."""
-    try:
-        import python_calamine as calamine
-    except ImportError:
-        raise InputError(
-            f"{path}: expected python-calamine to read Excel with, got none installed: run "
-            "pip install 'newron-ian[files]', or save the table as CSV"
-        ) from None
+    calamine = import_extra("python_calamine", f"to read {path} with (or CSV)", "files")
     try:
         with path.open("rb") as file:
             book = calamine.CalamineWorkbook.from_filelike(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from newron.errors import InputError
+from newron._extras import import_extra
 from newron.tables.memory import is_frame
 
 if TYPE_CHECKING:
@@ -18,14 +18,9 @@ def make_pandas(records: Iterable[Any], names: Sequence[str], what: str) -> pd.D
     - ``names``: The columns.
     - ``what``: What the data frame is of.
     """
-    try:
-        import pandas as pd
-    except ImportError:
-        raise InputError(
-            f"expected pandas for a data frame of {what}, got none installed: "
-            "run pip install 'newron-ian[pandas]'"
-        ) from None
-    return pd.DataFrame(list(records), columns=list(names))
+    pandas = import_extra("pandas", f"for a data frame of {what}", "pandas")
+    made: pd.DataFrame = pandas.DataFrame(list(records), columns=list(names))
+    return made
 
 
 def make_frame(values: Any, names: Sequence[str], like: Any) -> Any:

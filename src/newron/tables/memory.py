@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from newron._extras import import_extra
 from newron.errors import InputError
 from newron.tables.cells import IN_MEMORY, is_missing, is_missing_type
 from newron.tables.encoding import Encoder, describe_row, format_cell
@@ -117,12 +118,7 @@ def _read_array(X: Any, names: Sequence[str] | None) -> list[RawColumn]:
 
 def _open_frame(X: Any) -> tuple[tuple[str, ...], list[Any]]:
     """Return the names and the narwhals series of a frame."""
-    try:
-        import narwhals as nw
-    except ImportError:
-        raise InputError(
-            "expected narwhals to read a data frame with, got none; pip install narwhals"
-        ) from None
+    nw = import_extra("narwhals", "to read a data frame with")
     try:
         frame = nw.from_native(X, eager_only=True)
         names = list(frame.columns)
