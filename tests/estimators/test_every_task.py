@@ -115,7 +115,7 @@ def list_readers(model, X, y, folder):
         "report": lambda: model.report(folder / "r.html", X, y),
         "measure": lambda: measure_model(model.model_, X, y),
         "calibrate": lambda: model.calibrate(X, y),
-        "prune": lambda: model.prune(X, y, max_literals=1, honest=False),
+        "prune": lambda: model.prune(X, y, max_literals=1, nested=False),
         "score": lambda: model.score(X, y),
         "rules in SQL": lambda: model.export("sql", rules=True).text,
         **exports,

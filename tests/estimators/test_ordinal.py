@@ -114,7 +114,7 @@ class TestFitting:
 
     def test_pruning_leaves_fewer_conditions(self, crisp):
         X, y = make_table()
-        pruned = crisp.prune(X, y, max_literals=2, honest=False)
+        pruned = crisp.prune(X, y, max_literals=2, nested=False)
         assert pruned.model_.n_functions <= 2
         assert pruned.model_.output.is_ordered
         assert pruned.rules().proof

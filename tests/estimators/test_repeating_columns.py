@@ -53,7 +53,7 @@ def test_hidden_layers_join_too():
 
 
 def test_pruned_and_loaded_networks_still_join(fitted, tmp_path):
-    small = fitted.prune(*make_day(), honest=False)
+    small = fitted.prune(*make_day(), nested=False)
     check_seam(small)
     small.save(tmp_path / "day.json")
     again = load(tmp_path / "day.json")

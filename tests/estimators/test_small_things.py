@@ -136,7 +136,7 @@ def test_missing_values_of_a_later_part_count_as_the_median_with_a_warning(table
 
 def test_pruning_leaves_an_estimator_and_says_so(table, card):
     before = card.model_
-    pruned = card.prune(*table, honest=False)
+    pruned = card.prune(*table, nested=False)
     assert card.model_ == before
     assert pruned is not card
     assert "stays as it is" in NewronClassifier.prune.__doc__

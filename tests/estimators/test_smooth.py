@@ -84,7 +84,7 @@ class TestChoice:
         model = NewronClassifier("smooth", hidden_layer_sizes=(), pruning=True, **QUICK)
         fitted = clone(model).fit(X, y)
         assert fitted.path_ is not None
-        assert fitted.prune(X, y, honest=False).processing_ == fitted.processing_
+        assert fitted.prune(X, y, nested=False).processing_ == fitted.processing_
         assert not hasattr(clone(fitted), "processing_")
         named = fitted.set_params(processing="sigmoid", pruning=False).fit(X, y)
         assert not hasattr(named, "processing_")

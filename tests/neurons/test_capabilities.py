@@ -112,7 +112,7 @@ class TestSmaller:
         X, y = make_rows()
         shared = {"functions_per_input": 3, "hidden_layer_sizes": (), **QUICK}
         model = NewronClassifier(function, **shared).fit(X, y)
-        small = model.prune(X, y, honest=False)
+        small = model.prune(X, y, nested=False)
         assert small.model_.n_functions < model.model_.n_functions
         assert small.score(X, y) > model.score(X, y) - 0.05
 

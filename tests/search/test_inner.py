@@ -107,7 +107,7 @@ def test_what_goes_on_keeps_its_structure(short):
 def test_it_can_be_pruned_cloned_and_validated(short):
     X, y = make_corner()
     model = make_auto("heaviside").fit(X, y)
-    pruned = model.prune(X, y, honest=False)
+    pruned = model.prune(X, y, nested=False)
     assert pruned.hidden_layer_sizes_ == model.hidden_layer_sizes_
     assert not hasattr(clone(model), "hidden_layer_sizes_")
     assert len(cross_val_score(make_auto(), X, y, cv=2)) == 2

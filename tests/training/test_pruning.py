@@ -128,12 +128,12 @@ class TestEstimators:
     def test_tolerance_and_limit_say_how_far(self, grown):
         X, y, whole, _ = grown
         sizes = [
-            count_literals(whole.prune(X, y, tolerance=t, honest=False).model_)
+            count_literals(whole.prune(X, y, tolerance=t, nested=False).model_)
             for t in (0.0, 1.0, 3.0, 1e9)
         ]
         assert sizes == sorted(sizes, reverse=True)
         assert sizes[-1] == 0
-        one = whole.prune(X, y, max_literals=1, honest=False)
+        one = whole.prune(X, y, max_literals=1, nested=False)
         assert count_literals(one.model_) <= 1
         assert one.path_.models[-1] == whole.model_
 
@@ -256,7 +256,7 @@ class TestEstimators:
         seen.clear()
         whole.prune(X, y)
         assert seen == [80] * 5
-        whole.prune(X, y, honest=False)
+        whole.prune(X, y, nested=False)
         assert len(seen) == 5
 
     def test_ctrl_c_keeps_the_whole_network(self, monkeypatch):
@@ -345,11 +345,11 @@ class TestKinds:
         X, y = make_blobs(120, columns=3)
         make = {**QUICK, "hidden_layer_sizes": hidden, "direct_inputs": bool(hidden)}
         whole = NewronClassifier(processing, **make).fit(X, y)
-        pruned = whole.prune(X, y, max_literals=4, honest=False)
+        pruned = whole.prune(X, y, max_literals=4, nested=False)
         assert count_literals(pruned.model_) <= 4
         assert pruned.score(X, y) > 0.75
         amounts = NewronRegressor(processing, **make).fit(X, 1e3 * y + 5)
-        fewer = amounts.prune(X, 1e3 * y + 5, honest=False)
+        fewer = amounts.prune(X, 1e3 * y + 5, nested=False)
         assert count_literals(fewer.model_) <= count_literals(amounts.model_)
         path = fewer.path_
         assert path.metric == "r2"
@@ -375,7 +375,7 @@ class TestKinds:
     def test_every_shape_can_be_pruned(self, how):
         X, y = make_blobs(100, columns=3)
         whole = NewronClassifier(**{**FEW, "max_iter": 40, **how}).fit(X, y)
-        pruned = whole.prune(X, y, honest=False)
+        pruned = whole.prune(X, y, nested=False)
         assert count_literals(pruned.model_) <= count_literals(whole.model_)
         assert whole.score(X, y) - pruned.score(X, y) < 0.1
 
@@ -450,9 +450,9 @@ class TestKinds:
         X, effect = make_rows(2)
         y = (effect > np.median(effect)).astype(int)
         make = {**QUICK, **how, "monotonic_cst": list(DIRECTIONS)}
-        path = NewronClassifier(**make).fit(X, y).prune(X, y, honest=False).path_
+        path = NewronClassifier(**make).fit(X, y).prune(X, y, nested=False).path_
         for model in path:
             check(lambda rows, model=model: model.scores(rows)[:, 0], X, n_rows=5)
-        amounts = NewronRegressor(**make).fit(X, effect).prune(X, effect, honest=False)
+        amounts = NewronRegressor(**make).fit(X, effect).prune(X, effect, nested=False)
         for model in amounts.path_:
             check(lambda rows, model=model: model.scores(rows)[:, 0], X, n_rows=5)

@@ -36,7 +36,7 @@ class FitOptions:
     jobs: int = -1
 
     def find_task(self, task: str | None) -> str | None:
-        """Return what the target must be for the objective; what the user said, without one."""
+        """Return what the target must be for the objective; what the user gave, without one."""
         if self.offset is not None and self.objective in _CLASS_OBJECTIVES:
             raise InputError(f"{self.offset.option}: expected numbers to predict, got classes")
         if self.objective is None:

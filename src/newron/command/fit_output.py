@@ -213,11 +213,11 @@ def _print_path(console: Console, path: ModelPath) -> None:
 def _choose_places(path: ModelPath) -> list[int]:
     """Return up to eight sizes to show: the chosen one, the longest, and some others."""
     listed = (1, 2, 3, 5, 8, 12, 20)
-    wanted = {path.sizes.index(path.chosen), len(path) - 1}
+    shown = {path.sizes.index(path.chosen), len(path) - 1}
     for size in listed:
-        if size in path.sizes and len(wanted) < _MAX_SIZES:
-            wanted.add(path.sizes.index(size))
-    return sorted(wanted)
+        if size in path.sizes and len(shown) < _MAX_SIZES:
+            shown.add(path.sizes.index(size))
+    return sorted(shown)
 
 
 def _get_estimate(quality: ClassificationQuality | RegressionQuality) -> Estimate:

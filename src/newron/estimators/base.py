@@ -326,7 +326,7 @@ class NewronEstimator(Readable, TableReader):
         *,
         tolerance: float = 1.0,
         max_literals: int | None = None,
-        honest: bool = True,
+        nested: bool = True,
         criterion: str = "loss",
     ) -> Self:
         """Return a new estimator whose network has as few conditions as held-out rows allow.
@@ -346,9 +346,10 @@ class NewronEstimator(Readable, TableReader):
             worse than those of the lowest loss by more than so many standard errors.
         max_literals : int, optional
             At most so many conditions on columns, whatever they cost.
-        honest : bool, default True
-            False prunes this very network in each fold instead of training others: fast,
-            but it has seen the validation rows, so that sizes look better than they are.
+        nested : bool, default True
+            Whether each fold trains a network of its own. False prunes this very network in
+            each fold instead: fast, but it has seen the validation rows, so that sizes look
+            better than they are.
         criterion : {"loss", "score"}, default "loss"
             "score" looks at the accuracy (or R²) alone, and takes the smallest network that
             is not worse than the best by more than ``tolerance`` standard errors of their
@@ -366,7 +367,7 @@ class NewronEstimator(Readable, TableReader):
             raise InputError(
                 "prune: expected a fitted network, got one of from_model; fit it first"
             )
-        how = PrunePlan(tolerance, max_literals, honest, criterion)
+        how = PrunePlan(tolerance, max_literals, nested, criterion)
         rows, targets, weight, class_weight = self._read_again(X, y, sample_weight)
         data = TrainingSet.from_rows(rows, targets, weight, self._fields)
         spec = specify(self, data.fields, self.model_.output, class_weight, whole=True)
@@ -396,7 +397,7 @@ class NewronEstimator(Readable, TableReader):
         if not self.pruning:
             if isinstance(self.size, str) or count_lines(fitted.model) <= self.size:
                 return fitted
-            how = PrunePlan(0.0, int(self.size), honest=False)
+            how = PrunePlan(0.0, int(self.size), nested=False)
         apart = replace(make_context(self), callbacks=context.callbacks)
         try:
             path = prune(data, spec, self.recipe, fitted.model, how, apart)

@@ -122,8 +122,8 @@ def cut_time(
     total = np.cumsum(np.bincount(places, weights[used]))
     if n_intervals is None:
         n_intervals = int(np.clip(total[-1] / _EVENTS, *_INTERVALS))
-    wanted = np.arange(1, n_intervals + 1) / n_intervals * total[-1]
-    chosen = np.searchsorted(total, wanted * (1.0 - 1e-12))
+    quantiles = np.arange(1, n_intervals + 1) / n_intervals * total[-1]
+    chosen = np.searchsorted(total, quantiles * (1.0 - 1e-12))
     return tuple(np.unique(values[np.minimum(chosen, len(values) - 1)]).tolist())
 
 

@@ -2,7 +2,7 @@
 
 A column that steps alone read has finitely many cells, so that all changes can be looked
 at: the search is exact. Other columns are looked at on a grid, and what is found is then
-moved as near to the row as it goes: that is approximate, and said to be.
+moved as near to the row as it goes: that is approximate, and the text notes it.
 
 Sets of columns are ruled out by bounds before any row is evaluated.
 """

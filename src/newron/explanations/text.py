@@ -121,7 +121,7 @@ class _Formatter:
         if isinstance(parts_.prediction, dict):  # labels
             return [self._format_label(name, share) for name, share in parts_.probabilities]
         probability = format_probability(parts_.probability or 0.0)
-        said = f"→ {format_class(parts_.prediction)} (probability {probability})"
+        outcome = f"→ {format_class(parts_.prediction)} (probability {probability})"
         if len(scores) == 1:
             stage = scores[0]
             what = stage.aggregation if stage.aggregation in ("sum", "mean") else "score"
@@ -130,11 +130,11 @@ class _Formatter:
                 total, centre = stage.value, 0.0
             limits = [centre + limit for limit in parts_.limits or (0.0,)]
             distance = _format_distance(total, limits, self._digits)
-            return [f"{_INDENT}{what} {format_rounded(total, self._digits)}, {distance} {said}"]
+            return [f"{_INDENT}{what} {format_rounded(total, self._digits)}, {distance} {outcome}"]
         order = sorted(range(len(scores)), key=lambda k: -scores[k].value)
         ahead = subtract(scores[order[0]].value, scores[order[1]].value)
         gap = f"{format_rounded(ahead, self._digits)} ahead of" if ahead else "before its equal"
-        return [f"{said}, {gap} {format_class(parts_.probabilities[order[1]][0])}"]
+        return [f"{outcome}, {gap} {format_class(parts_.probabilities[order[1]][0])}"]
 
     def _format_label(self, name: Any, probability: float) -> str:
         there = "" if self._explanation.prediction[name] else "not "

@@ -24,7 +24,7 @@ their layer from 0 on, inputs from 0 on.
   aggregate, y from the activation (of two classes the probability of the second).
 - ``text[data-out]``: ``class``, ``probability`` and ``why`` of two classes; of several classes
   ``probability`` with ``data-class``, a ``rect[data-meter]`` whose full width is ``data-full``,
-  and a ``path.edge[data-class]`` that is ``on`` for the class that is said; ``amount`` with
+  and a ``path.edge[data-class]`` that is ``on`` for the class that is predicted; ``amount`` with
   ``data-class`` for regression.
 - ``text[data-margin="<layer>:<function>"]`` in score cards: how far a value is from changing its
   condition, "5 y below 55".

@@ -228,7 +228,7 @@ def _add_totals(scene: Scene, diagram: Diagram, neuron: Neuron, x: float, y: flo
         probability = _find_share(diagram, total - neuron.centre, reached)
         style, key = "b" if total == nearest else "m", {"data-total": total}
         scene.add(Label(x, line, _format_total(totals, k), "note", style=style, attributes={**key}))
-        if len(limits) > 1:  # of ordered classes the one that is said
+        if len(limits) > 1:  # of ordered classes the one that is predicted
             name = diagram.outputs[reached]
             scene.add(Label.fitted(x + 76, line, name, "note", 110, style, {**key}))
         else:
@@ -247,7 +247,7 @@ def _add_totals(scene: Scene, diagram: Diagram, neuron: Neuron, x: float, y: flo
 
 
 def _find_share(diagram: Diagram, score: float, reached: int) -> float:
-    """Return the probability of the second of two classes, or of the ordered one that is said."""
+    """Return the probability of the second of two classes, or of the ordered one predicted."""
     assert diagram.link is not None  # noqa: S101 - asked for classes alone
     shares = diagram.link.predict_proba(np.array([[score]]))[0]
     return float(shares[reached if diagram.link.is_ordered else 1])

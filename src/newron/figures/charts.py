@@ -27,7 +27,7 @@ from newron.model.schema import Column
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# In this order colours are told apart by everyone; lines differ in their dashes too.
+# In this order everyone can distinguish the colours; lines differ in their dashes too.
 _COLOURS = (LIGHT["blue"], LIGHT["red"], LIGHT["green"], LIGHT["muted"], LIGHT["rug"])
 _DASHES = ("-", "--", "-.", ":")
 _LIGHT = ("#C7DAEC", "#F3C4B2", "#C6E6D5", "#E3E7EB", "#E9DDF0")  # of classes
@@ -292,7 +292,7 @@ def plot_boundary(
     X : table, optional
         Rows to plot on it.
     y : array, optional
-        Their classes, told apart by marker and colour.
+        Their classes, distinguished by marker and colour.
     ax : Axes, optional
         Where to plot; by default a new figure.
 

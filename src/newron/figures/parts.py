@@ -196,7 +196,7 @@ def add_activation(
     marks = tuple(Mark(x, format_rounded(x, 4)) for x in inside)
     at = None
     if outcome is not None and neuron.stage is not None:
-        # Of ordered classes: how probable it is to be at least the one that is said.
+        # Of ordered classes: how probable it is to be at least the one that is predicted.
         at = neuron.stage.total, sum(outcome.probabilities[max(outcome.chosen or 0, 1) :])
     ends = ("100 %", "0 %") if plot.width > 90 else ("1", "0")
     scene.add(_draw_activation(neuron, plot, diagram.get_probability, marks, at, ends))

@@ -85,14 +85,14 @@ def _add_channels(
     evaluator: Any, schema: Schema, layers: tuple[Layer, ...]
 ) -> dict[tuple[int, bool], int]:
     """Add each way in which an input is read, and number them."""
-    wanted = [(i, False) for i in range(len(schema))]
+    channels = [(i, False) for i in range(len(schema))]
     ranked = {int(s) for layer in layers for s in layer.source[layer.rank]}
-    wanted += [(i, True) for i in sorted(ranked)]
+    channels += [(i, True) for i in sorted(ranked)]
     none = np.array([], np.float64)
-    for column, on_rank in wanted:
+    for column, on_rank in channels:
         scale = schema.columns[column].rank_scale if on_rank else None
         if scale is None:
             evaluator.add_channel(column, none, none, none, none)
         else:
             evaluator.add_channel(column, np.array(scale.knots), *scale.segments)
-    return {key: number for number, key in enumerate(wanted)}
+    return {key: number for number, key in enumerate(channels)}

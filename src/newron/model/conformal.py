@@ -244,8 +244,8 @@ def _find_quantiles(values: Floats, weights: Floats, tails: float = 0.5) -> Floa
     """
     order = np.argsort(values, kind="stable")
     ranks, total = np.cumsum(weights[order]), float(weights.sum())
-    wanted = (total + 1.0) * (1.0 - tails * (1.0 - np.array(COVERAGES)))
-    places = np.searchsorted(ranks, wanted - _SLACK * (total + 1.0))
+    levels = (total + 1.0) * (1.0 - tails * (1.0 - np.array(COVERAGES)))
+    places = np.searchsorted(ranks, levels - _SLACK * (total + 1.0))
     found = np.append(values[order], np.nan)[places]
     return np.asarray(found)
 

@@ -166,10 +166,10 @@ class Layer:
             raise ModelError(f"target must name neurons 0 to {self.n_neurons - 1}")
         if np.any(np.diff(self.target) < 0):
             raise ModelError("the functions of a layer must lie neuron by neuron")
-        wanted = (n, len(functions.parameters))
-        if self.parameters.shape != wanted or not np.all(np.abs(self.parameters) <= MAX_PARAMETER):
+        shape = (n, len(functions.parameters))
+        if self.parameters.shape != shape or not np.all(np.abs(self.parameters) <= MAX_PARAMETER):
             raise ModelError(
-                f"{self.processing}: expected parameters of shape {wanted}, within "
+                f"{self.processing}: expected parameters of shape {shape}, within "
                 f"±{MAX_PARAMETER:g}, got shape {self.parameters.shape}"
             )
         for name in ("w", "b", "alpha", "centre"):

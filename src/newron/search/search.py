@@ -314,8 +314,8 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def _list_choices(self) -> list[Choice]:
-        wanted = {name: getattr(self, name) for name in _CHOICES}
-        return list_choices(wanted, self.estimator.get_params(deep=False)["processing"])
+        requested = {name: getattr(self, name) for name in _CHOICES}
+        return list_choices(requested, self.estimator.get_params(deep=False)["processing"])
 
     def _make_rule(self) -> GrowthRule:
         return GrowthRule(

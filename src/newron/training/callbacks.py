@@ -71,11 +71,11 @@ class Callback:
     ...         self.names = []
     ...     def on_candidate(self, name, loss):
     ...         self.names.append(name)
-    >>> heard = Candidates()
+    >>> seen = Candidates()
     >>> X = [[x] for x in range(40)]
-    >>> model = NewronClassifier(callbacks=[heard], max_iter=20, random_state=0)
+    >>> model = NewronClassifier(callbacks=[seen], max_iter=20, random_state=0)
     >>> _ = model.fit(X, [x > 17 for x in range(40)])
-    >>> heard.names[:3]
+    >>> seen.names[:3]
     ['grow, single conditions', 'grow, up to 3 conditions', 'grow, distilled']
     """
 

@@ -35,14 +35,14 @@ _KEY = 0x9121E  # sets the seeds apart from those of the fit itself
 class PrunePlan:
     """How far to prune.
 
-    ``tolerance`` and ``criterion`` are as in :meth:`ModelPath.choose`. With ``honest`` every
+    ``tolerance`` and ``criterion`` are as in :meth:`ModelPath.choose`. With ``nested`` every
     fold trains a network of its own; without, all folds prune the one network, which has
     seen their rows.
     """
 
     tolerance: float = 1.0
     max_literals: int | None = None
-    honest: bool = True
+    nested: bool = True
     criterion: str = "loss"
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ def prune(
     n_folds, n_used = (3, 1) if many else (_FOLDS, _FOLDS)
     folds = split_folds(data, spec.objective, seeds[0], n_folds, n_used)
     trained = [model] * len(folds)
-    if how.honest:
+    if how.nested:
         apart = [replace(context, seed=seed, keeps=False) for seed in seeds[1:]]
         trained = [
             strategies.fit(strategy, data.take(fold.train), spec, own).model

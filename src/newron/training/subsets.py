@@ -3,7 +3,7 @@
 A term is a curve of a column or a surface of several, or, in crisp networks, a function of the
 last layer. What leaving one out costs is a quadratic around the larger network: the squared
 distance of scores, weighed by how much they matter, with all other terms weighed anew. It needs
-one matrix of products for all sizes; the weights of the sizes that are wanted are then fitted
+one matrix of products for all sizes; the weights of the sizes that are requested are then fitted
 to the rows by Newton steps.
 """
 
