@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from newron.command.options import ModelFile
 from newron.command.terminal import Console, bold, dim
-from newron.formatting import format_count, format_number
+from newron.formatting import format_count, format_number, list_some
 
 if TYPE_CHECKING:
     from newron.model import Column, Layer, Model
@@ -59,16 +59,11 @@ def _describe_column(column: Column) -> str:
     if column.categories is not None:
         labels = [str(label) for label in column.categories]
         kind = format_count(len(labels), "category")
-        return f"{kind}: {_shorten(labels)}{missing}"
+        return f"{kind}: {list_some(labels, _MAX_SHOWN)}{missing}"
     unit = f" {column.unit}" if column.unit else ""
     if column.values is not None:
-        return f"{_shorten(list(map(format_number, column.values)))}{unit}{missing}"
+        return f"{list_some(list(map(format_number, column.values)), _MAX_SHOWN)}{unit}{missing}"
     return f"{format_number(column.low)} to {format_number(column.high)}{unit}{missing}"
-
-
-def _shorten(words: list[str]) -> str:
-    shown = words if len(words) <= _MAX_SHOWN else [*words[: _MAX_SHOWN - 1], "…"]
-    return ", ".join(shown)
 
 
 def _describe_use(model: Model, index: int) -> str:
@@ -89,9 +84,9 @@ def _describe_output(model: Model) -> str:
 
     if isinstance(model.output, Classes):
         labels = [str(label) for label in model.output.labels]
-        return f"{format_count(len(labels), 'class', 'classes')}: {_shorten(labels)}"
+        return f"{format_count(len(labels), 'class', 'classes')}: {list_some(labels, _MAX_SHOWN)}"
     names = list(model.output.names)
-    return f"{format_count(len(names), 'number')}: {_shorten(names)}"
+    return f"{format_count(len(names), 'number')}: {list_some(names, _MAX_SHOWN)}"
 
 
 def _to_dict(model: Model) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def from_function(
     --------
     >>> model = from_function(lambda x: abs(x[:, 0]), -1, 1, 0.25, lipschitz=1)
     >>> print(model)
-    heaviside network 1-1-1, 5 functions, amounts y
+    heaviside network 1-1-1, 5 functions, targets y
     neuron 1.1 counts how many hold of:
         [x1 ≥ -0.5] + [x1 ≤ 0.49999999999999994]
     output y adds:

@@ -10,23 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from newron.data import Dataset
-from newron.engine.rows import Rows, cut_rows, fold
+from newron.engine.rows import Rows
 from newron.errors import InputError, NewronWarning
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import SetMixin
 from newron.estimators.indicator import Indicator, read_indicator
 from newron.estimators.labels import (
-    check_missing,
+    check_known,
+    choose_classes,
     is_ordered,
     list_classes,
     name_classes,
     number_labels,
     order_classes,
+    read_labels,
+    weigh_classes,
 )
 from newron.estimators.streaming import count_classes, open_rows, read_dataset
 from newron.model.aggregation import AnyActivation, AnyAggregation
@@ -274,7 +274,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         if (indicator := read_indicator(y)) is not None:
             return self._fit_indicator(X, indicator, sample_weight)
         rows, targets = self._read_table(X, y, reset=True, sample_weight=sample_weight)
-        labels = self._read_labels(targets, y)
+        labels = read_labels(targets, y)
         weight = self._read_weights(sample_weight, rows)
         used = labels if weight is None else labels[weight != 0.0]
         if len(np.unique(used)) < 2:
@@ -338,7 +338,8 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         if self.class_weight is not None:
             counts = count_classes(rows, len(classes))
         numbers = np.arange(len(classes))
-        self._fit_dataset(rows, output, self._weigh_classes(numbers, classes, counts))
+        weights = weigh_classes(self._requested_weights, numbers, classes, counts)
+        self._fit_dataset(rows, output, weights)
         self.classes_ = classes
         return self
 
@@ -427,43 +428,12 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
             return self._fit_indicator(X, indicator, sample_weight, one_pass=True)
         first = not hasattr(self, "_fitted")
         rows, targets = self._read_table(X, y, reset=first)
-        labels = self._read_labels(targets, y)
-        known = self._read_classes(labels, classes, first)
-        self._check_known(labels, known)
+        labels = read_labels(targets, y)
+        known = choose_classes(labels, classes, None if first else self.classes_)
         weight = self._read_weights(sample_weight, rows)
         ordered = self._has_order(y, len(known))
         known = order_classes(known, y) if ordered and first else known
         return self._fit_labels(rows, labels, known, weight, ordered=ordered, one_pass=True)
-
-    def _check_known(self, labels: NDArray[Any], known: NDArray[Any]) -> None:
-        unknown = np.setdiff1d(labels, known)
-        if len(unknown):
-            raise InputError(f"expected classes {known.tolist()}, got {unknown.tolist()[0]!r} in y")
-
-    def _read_labels(self, targets: Any, y: Any) -> NDArray[Any]:
-        if isinstance(y, Target) and y.labels is not None:
-            return np.asarray(targets)  # whatever its labels are, they name classes
-        check_missing(targets)
-        check_classification_targets(targets)
-        labels = np.asarray(column_or_1d(targets, warn=True))
-        if labels.dtype.kind not in "OUSTbiuf":
-            raise InputError(
-                f"y: expected class labels that are text, whole numbers or booleans, "
-                f"got {labels.dtype}; turn them into text"
-            )
-        return labels
-
-    def _read_classes(
-        self, labels: NDArray[Any], classes: ArrayLike | None, first: bool
-    ) -> NDArray[Any]:
-        if not first:
-            if classes is not None and set(np.unique(classes)) != set(self.classes_):
-                raise InputError("classes: expected those of the first call, got others")
-            return np.asarray(self.classes_)
-        known = np.unique(labels if classes is None else np.asarray(classes))
-        if len(known) < 2:
-            raise InputError(f"expected at least 2 classes, got {known.tolist()}: give classes")
-        return known
 
     def _fit_labels(
         self,
@@ -480,7 +450,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         if ordered:  # limits to begin with
             rows = np.ones(len(numbers)) if weight is None else weight
             output = output.with_limits(start_limits(numbers, rows, len(classes)))
-        class_weight = self._weigh_classes(numbers, classes, weight)
+        class_weight = weigh_classes(self._requested_weights, numbers, classes, weight)
         y = numbers[:, None].astype(np.float64)
         self._fit_rows(X, y, weight, output, class_weight, one_pass=one_pass)
         self.classes_ = classes
@@ -492,11 +462,11 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         if self._has_labels:
             return self._read_indicator_again(X, y, sample_weight)
         rows, targets = self._read_table(X, y, reset=False)
-        labels = self._read_labels(targets, y)
-        self._check_known(labels, self.classes_)
+        labels = read_labels(targets, y)
+        check_known(labels, self.classes_)
         weight = self._read_weights(sample_weight, rows)
         numbers = number_labels(labels, self.classes_)
-        class_weight = self._weigh_classes(numbers, self.classes_, weight)
+        class_weight = weigh_classes(self._requested_weights, numbers, self.classes_, weight)
         return rows, numbers[:, None].astype(np.float64), weight, class_weight
 
     def _read_indicator_again(
@@ -509,21 +479,11 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
         rows, values = self._read_table(X, indicator.values, reset=False, multi_output=True)
         return rows, values, self._read_weights(sample_weight, rows), None
 
-    def _weigh_classes(
-        self, numbers: NDArray[np.intp], classes: NDArray[Any], weight: Floats | None
-    ) -> Floats | None:
-        requested = self.class_weight
-        if requested is None and get_recipe(self.recipe, crisp=False).balanced:
-            requested = "balanced"
-        if requested is None:
-            return None
-        if requested == "balanced":
-            counts = _count_classes(numbers, weight, len(classes))
-            return np.where(counts > 0, counts.sum() / (len(classes) * counts.clip(1e-300)), 0.0)
-        weights = np.asarray(compute_class_weight(requested, classes=classes, y=classes[numbers]))
-        if not np.all((weights >= 0.0) & (weights < 1e100)):
-            raise InputError(f"class_weight: expected weights from 0 on, got {requested}")
-        return weights
+    @property
+    def _requested_weights(self) -> dict[Any, float] | str | None:
+        """``class_weight``, or what the recipe takes in its place."""
+        balanced = get_recipe(self.recipe, crisp=False).balanced
+        return "balanced" if self.class_weight is None and balanced else self.class_weight
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return the scores.
@@ -597,14 +557,3 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
 def _list_presence(n_labels: int) -> list[NDArray[np.intp]]:
     """Return what each label can be, as scikit-learn lists it: 0 and 1."""
     return [np.array([0, 1])] * n_labels
-
-
-def _count_classes(numbers: NDArray[np.intp], weight: Floats | None, n_classes: int) -> Floats:
-    """Return the summed weight of each class, added as those of blocks of rows are."""
-    used = slice(None) if weight is None else np.flatnonzero(weight)
-    own, weights = numbers[used], None if weight is None else weight[used]
-    parts = [
-        np.bincount(own[at], None if weights is None else weights[at], n_classes)
-        for at in cut_rows(len(own))
-    ]
-    return np.asarray(fold(parts, np.add) if parts else np.zeros(n_classes), np.float64)

@@ -6,9 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
+from newron.engine.rows import cut_rows, fold
 from newron.errors import InputError, ModelError
+from newron.model.arithmetic import Floats
 from newron.model.output import Classes
 from newron.neurons.loss import Loss
 from newron.tables.cells import is_missing
@@ -88,3 +93,70 @@ def check_missing(labels: Any) -> None:
             f"y: expected a class in every row, got {len(lacking)} missing ones, the first in row "
             f"{lacking[0]} (counted from 0); leave these rows out"
         )
+
+
+def read_labels(targets: Any, y: Any) -> NDArray[Any]:
+    """Return the labels of rows; raise where they name no classes."""
+    if isinstance(y, Target) and y.labels is not None:
+        return np.asarray(targets)  # whatever its labels are, they name classes
+    check_missing(targets)
+    check_classification_targets(targets)
+    labels = np.asarray(column_or_1d(targets, warn=True))
+    if labels.dtype.kind not in "OUSTbiuf":
+        raise InputError(
+            f"y: expected class labels that are text, whole numbers or booleans, "
+            f"got {labels.dtype}; turn them into text"
+        )
+    return labels
+
+
+def check_known(labels: NDArray[Any], known: NDArray[Any]) -> None:
+    """Raise where a label is not among the classes."""
+    unknown = np.setdiff1d(labels, known)
+    if len(unknown):
+        raise InputError(f"expected classes {known.tolist()}, got {unknown.tolist()[0]!r} in y")
+
+
+def choose_classes(
+    labels: NDArray[Any], given: ArrayLike | None, before: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Return all classes of a fit in parts: those of the first part, or those that are given."""
+    if before is not None:
+        if given is not None and set(np.unique(given)) != set(before):
+            raise InputError("classes: expected those of the first call, got others")
+        known = np.asarray(before)
+    else:
+        known = np.unique(labels if given is None else np.asarray(given))
+        if len(known) < 2:
+            raise InputError(f"expected at least 2 classes, got {known.tolist()}: give classes")
+    check_known(labels, known)
+    return known
+
+
+def weigh_classes(
+    requested: dict[Any, float] | str | None,
+    numbers: NDArray[np.intp],
+    classes: NDArray[Any],
+    weight: Floats | None,
+) -> Floats | None:
+    """Return the weight of each class as ``class_weight`` requests it; None for even ones."""
+    if requested is None:
+        return None
+    if requested == "balanced":
+        counts = _count_classes(numbers, weight, len(classes))
+        return np.where(counts > 0, counts.sum() / (len(classes) * counts.clip(1e-300)), 0.0)
+    weights = np.asarray(compute_class_weight(requested, classes=classes, y=classes[numbers]))
+    if not np.all((weights >= 0.0) & (weights < 1e100)):
+        raise InputError(f"class_weight: expected weights from 0 on, got {requested}")
+    return weights
+
+
+def _count_classes(numbers: NDArray[np.intp], weight: Floats | None, n_classes: int) -> Floats:
+    """Return the summed weight of each class, added as those of blocks of rows are."""
+    used = slice(None) if weight is None else np.flatnonzero(weight)
+    own, weights = numbers[used], None if weight is None else weight[used]
+    parts = [
+        np.bincount(own[at], None if weights is None else weights[at], n_classes)
+        for at in cut_rows(len(own))
+    ]
+    return np.asarray(fold(parts, np.add) if parts else np.zeros(n_classes), np.float64)

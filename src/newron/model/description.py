@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from newron.formatting import format_count, format_number
+from newron.formatting import format_count, format_number, list_some
 from newron.model.aggregation import AnyAggregation
 from newron.model.labels import Labels
 from newron.model.network import Layer
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NEVER = LARGEST_INPUT  # a threshold that no number reaches
 _SATURATED = 19.5  # beyond it tanh is 1 to the last bit
+_MAX_LISTED = 6  # classes or targets
 _MAX_NEURON = 100.0  # more functions than a neuron of a product network adds up
 
 VERBS = {
@@ -43,17 +44,12 @@ def summarize(model: Model) -> str:
     widths = "-".join(str(n) for n in [len(model.schema), *(x.n_neurons for x in model.layers)])
     kinds = list(dict.fromkeys(str(layer.processing) for layer in model.layers))
     if isinstance(model.output, Classes):
-        what = "classes " + _list_some([repr(label) for label in model.output.labels])
+        what = "classes " + list_some([repr(label) for label in model.output.labels], _MAX_LISTED)
     else:
-        kind = "labels" if isinstance(model.output, Labels) else "amounts"
-        what = f"{kind} " + _list_some(list(model.output.names))
+        kind = "labels" if isinstance(model.output, Labels) else "targets"
+        what = f"{kind} " + list_some(model.output.names, _MAX_LISTED)
     count = format_count(model.n_functions, "function", separator="")
     return f"{' and '.join(kinds)} network {widths}, {count}, {what}"
-
-
-def _list_some(words: list[str]) -> str:
-    shown = words if len(words) <= 6 else [*words[:5], f"… ({len(words)} in all)"]
-    return ", ".join(shown)
 
 
 def describe(model: Model) -> str:

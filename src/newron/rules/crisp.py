@@ -249,7 +249,7 @@ class Fidelity:
         """What was compared, and on how many rows."""
         rows = format_count(self.n_rows, "row", separator="")
         if self.n_equal is None:
-            against = "the amounts of the crisp network against those of the network"
+            against = "the predictions of the crisp network against those of the network"
             return f"{against} on {rows}"
         equal = "the crisp network gives the class of the network"
         return f"{equal} on {self.n_equal} of {rows}"
