@@ -21,8 +21,7 @@ from newron.construct.requirements import BoxCondition, Interval, OneOf, identif
 from newron.errors import InputError
 from newron.model import Classes, Column, Layer, Model, Schema, Targets
 from newron.model.condition import ANY_NUMBER, Condition, Edge, make_layer
-from newron.model.schema import make_names
-from newron.tables.field import LARGEST_INPUT
+from newron.tables.field import LARGEST_INPUT, make_names
 
 Floats = NDArray[np.float64]
 Output = Classes | Targets

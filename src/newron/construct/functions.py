@@ -18,8 +18,7 @@ from newron.construct.boxes import Box, assemble
 from newron.errors import InputError
 from newron.model import Column, Model, Schema, Targets
 from newron.model.condition import Condition
-from newron.model.schema import make_names
-from newron.tables.field import LARGEST_INPUT
+from newron.tables.field import LARGEST_INPUT, make_names
 
 Floats = NDArray[np.float64]
 Corners = tuple[tuple[int, ...], tuple[int, ...]]

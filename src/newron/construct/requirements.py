@@ -12,8 +12,7 @@ import numpy as np
 
 from newron.errors import InputError
 from newron.model.condition import Condition
-from newron.model.schema import Label
-from newron.tables.field import LARGEST_INPUT
+from newron.tables.field import LARGEST_INPUT, Label
 
 _CLOSED = ("left", "right", "both", "neither")
 _SHOWN = 60

@@ -24,7 +24,7 @@ from newron.construct.boxes import (
 from newron.errors import InputError
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.model.condition import ANY_NUMBER, Condition
-from newron.model.schema import make_names
+from newron.tables.field import make_names
 
 Floats = NDArray[np.float64]
 

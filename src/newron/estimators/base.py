@@ -36,11 +36,11 @@ from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Output
-from newron.model.processing import Processing
 from newron.model.readable import Readable
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 from newron.neurons.loss import Loss
+from newron.neurons.processing import Processing
 from newron.objectives import Objective
 from newron.tables.field import Field
 from newron.training import strategies

@@ -34,8 +34,8 @@ from newron.model.arithmetic import Floats
 from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.output import Classes
-from newron.model.processing import Processing
 from newron.neurons.loss import Loss
+from newron.neurons.processing import Processing
 from newron.objectives import Objective, start_limits
 from newron.tables.labelled import LabelledSource
 from newron.tables.labelled_table import LabelledTable

@@ -16,8 +16,9 @@ from newron.errors import InputError, NewronWarning
 from newron.estimators.columns import read_directions, read_periods
 from newron.model.arithmetic import Floats
 from newron.model.output import Output
-from newron.model.processing import Processing, get_processing
+from newron.model.processing import get_processing
 from newron.model.schema import Schema
+from newron.neurons.processing import Processing
 from newron.tables.field import Field
 from newron.training.architecture import SMOOTH, Architecture, plan_architecture
 from newron.training.callbacks import Callback, ProgressLine

@@ -13,8 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_X_y, validate_d
 from newron.errors import InputError, NewronWarning
 from newron.model.arithmetic import Floats
 from newron.model.network import within_limits
-from newron.model.schema import make_names
-from newron.tables.field import LARGEST_INPUT, Field
+from newron.tables.field import LARGEST_INPUT, Field, make_names
 from newron.tables.table import encode_rows, is_plain, learn_fields
 
 

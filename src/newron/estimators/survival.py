@@ -17,7 +17,6 @@ from newron.estimators.periods import cut_time, expand, read_times
 from newron.evaluation.survival import estimate_concordance
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.schema import make_names
 from newron.model.survival import (
     Survival,
     TimeCurve,
@@ -29,6 +28,7 @@ from newron.model.survival import (
     get_survival,
 )
 from newron.rules.risk_card import RiskCard, read_risk_card
+from newron.tables.field import make_names
 from newron.tables.table import EncodedTable
 
 _MOST_INTERVALS = 500

@@ -25,8 +25,8 @@ from newron.expressions.tree import (
     Some,
 )
 from newron.formatting import format_label, format_number
-from newron.model.schema import Column, Label
-from newron.tables.field import LARGEST_INPUT
+from newron.model.schema import Column
+from newron.tables.field import LARGEST_INPUT, Label
 
 Node = Any  # a node of sqlglot, which need not be installed
 Bound = tuple[Node, int]

@@ -40,8 +40,8 @@ from newron.expressions.tree import (
     walk,
 )
 from newron.model.output import Classes
-from newron.model.schema import Column, Label
-from newron.tables.field import LARGEST_INPUT
+from newron.model.schema import Column
+from newron.tables.field import LARGEST_INPUT, Label
 
 # What runtimes of several years know.
 _OPSET, _ML_OPSET, _IR = 17, 2, 8

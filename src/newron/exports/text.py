@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from newron.formatting import escape_unprintable, format_label
-from newron.model.schema import Label
+from newron.tables.field import Label
 
 _MAX_LENGTH = 40
 _PLAIN = re.compile(r"[\w .,()%°/+-]*")

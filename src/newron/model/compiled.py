@@ -13,10 +13,11 @@ from newron.model.aggregation import (
     get_reduction,
 )
 from newron.model.network import Layer, rank_edges
-from newron.model.processing import Processing, get_processing
+from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
+from newron.neurons.processing import Processing
 
 
 def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:

@@ -12,8 +12,8 @@ from newron.model.aggregation import AnyAggregation
 from newron.model.labels import Labels
 from newron.model.network import Layer
 from newron.model.output import Classes
-from newron.model.schema import Column, Label
-from newron.tables.field import LARGEST_INPUT
+from newron.model.schema import Column
+from newron.tables.field import LARGEST_INPUT, Label
 
 if TYPE_CHECKING:
     from newron.model.model import Model

@@ -8,10 +8,11 @@ from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Output
-from newron.model.processing import Processing, get_processing
+from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.model.survival import Survival
 from newron.neurons.loss import Loss
+from newron.neurons.processing import Processing
 
 FORMAT, VERSION = "newron model", 1
 

@@ -34,12 +34,13 @@ from newron.model.parts import (
     read_truth,
     read_whole,
 )
-from newron.model.processing import Processing, get_processing, processing_names
+from newron.model.processing import get_processing, processing_names
 from newron.model.schema import Column, RankScale, Schema
 from newron.model.survival import Survival
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
 from newron.neurons.loss import Loss
+from newron.neurons.processing import Processing
 
 _MOST_DEFINITIONS = 100
 

@@ -30,10 +30,10 @@ from newron.model.aggregation import (
     transform,
 )
 from newron.model.arithmetic import Floats
-from newron.model.processing import Processing, get_processing
+from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.neurons.builtin import PROCESSING
-from newron.neurons.processing import MAX_PARAMETER
+from newron.neurons.processing import MAX_PARAMETER, Processing
 from newron.tables.field import LARGEST_INPUT
 
 Integers = NDArray[np.int32]

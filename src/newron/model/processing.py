@@ -8,8 +8,6 @@ from newron.errors import ModelError
 from newron.neurons.builtin import PROCESSING
 from newron.neurons.processing import Processing
 
-__all__ = ["Processing", "get_processing", "processing_names"]
-
 
 def processing_names() -> tuple[str, ...]:
     """Return the names of the processing functions that newron comes with.

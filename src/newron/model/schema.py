@@ -12,8 +12,6 @@ from newron.errors import ModelError
 from newron.model.arithmetic import Floats
 from newron.tables.field import Label, make_names
 
-__all__ = ["Column", "Label", "RankScale", "Schema", "make_names"]
-
 MAX_KNOTS = 32
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from newron.errors import InputError
 from newron.formatting import format_label, list_some, quote, quote_unit
 from newron.model.condition import Condition
-from newron.model.schema import Label, Schema
+from newron.model.schema import Schema
 from newron.rules.scanning import MAX_DEPTH, NUMBER, OPERATOR, Scanner
+from newron.tables.field import Label
 
 _TURNED = {"≤": "≥", "<": ">", "≥": "≤", ">": "<"}
 _COUNTS = re.compile(

@@ -12,8 +12,9 @@ import numpy as np
 
 from newron.model.arithmetic import Floats
 from newron.model.network import Layer
-from newron.model.processing import Processing, get_processing
+from newron.model.processing import get_processing
 from newron.model.schema import Column, RankScale, Schema
+from newron.neurons.processing import Processing
 
 _POINTS = 513  # of the even grid over a range
 _MIN_TURN = 0.1  # of the variation; smaller turns are smoothed out

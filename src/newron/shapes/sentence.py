@@ -21,7 +21,7 @@ from newron.formatting import (
     join_words,
 )
 from newron.model.description import VERBS, describe_aggregation
-from newron.model.schema import Label
+from newron.tables.field import Label
 
 if TYPE_CHECKING:
     from newron.shapes.shape import Neuron, Shape

@@ -16,9 +16,10 @@ from newron.model.aggregation import (
     check_activation,
     check_aggregation,
 )
-from newron.model.processing import Processing, get_processing, processing_names
+from newron.model.processing import get_processing, processing_names
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
+from newron.neurons.processing import Processing
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from newron.model.decimals import round_to_digits, round_to_step, shortest_betwe
 from newron.model.model import Model
 from newron.model.network import Layer, evaluate, rank_edges
 from newron.model.output import Classes, Output
-from newron.model.processing import Processing, get_processing
+from newron.model.processing import get_processing
 from newron.model.terms import center_terms
-from newron.neurons.processing import MAX_PARAMETER
+from newron.neurons.processing import MAX_PARAMETER, Processing
 from newron.objectives import TargetScale, choose_objective
 from newron.rules.normal_form import normalise
 from newron.training.encoding import Channel, Encoding
