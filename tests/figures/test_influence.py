@@ -5,8 +5,9 @@ import pytest
 
 from figures.networks import draw_any, make_card, make_patients
 from newron.explanations.importance import hold_functions, measure_importance
-from newron.figures.influence import measure_influence, measure_together, trace_neurons
+from newron.figures.influence import measure_influence, measure_together
 from newron.model import Classes
+from newron.model.network import trace_signals
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -39,6 +40,7 @@ def test_functions_are_held_together():
 def test_the_last_neurons_are_the_scores(seed):
     model, table = draw_any(seed)
     rows = np.asarray(model.read(table), float)
-    neurons = trace_neurons(model, rows)
-    assert neurons.shape[1] == sum(layer.n_neurons for layer in model.layers)
-    assert np.array_equal(neurons[:, -model.output.n_scores :], model.score_rows(rows))
+    signals = trace_signals(model.schema, model.layers, rows)
+    n_neurons = sum(layer.n_neurons for layer in model.layers)
+    assert signals.shape[1] == rows.shape[1] + n_neurons
+    assert np.array_equal(signals[:, -model.output.n_scores :], model.score_rows(rows))

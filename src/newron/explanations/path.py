@@ -18,8 +18,8 @@ from newron.formatting import format_number, format_rounded, format_unit, format
 from newron.model.aggregation import AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import Layer
-from newron.model.output import Label, Targets
+from newron.model.network import Layer, trace_signals
+from newron.model.output import Label
 from newron.model.processing import get_processing
 from newron.model.terms import split_terms
 from newron.neurons.aggregation import Aggregation
@@ -198,8 +198,7 @@ class Reader:
     def __init__(self, model: Model, row: Floats) -> None:
         self._model = model
         self._h = [part[0] for part in open_layers(model)(row)]
-        self._signals = [*row[0].tolist(), *_read_neurons(model, row)]
-        self._scores = model.score_rows(row)[0].tolist()
+        self._signals = trace_signals(model.schema, model.layers, row)[0].tolist()
         self._conditions = Conditions(model)
         self._counts: dict[int, int] = {}  # by signal, how many conditions hold
 
@@ -225,7 +224,6 @@ class Reader:
             for e in edges
             if e not in after
         )
-        last = number == len(self._model.layers)
         return Stage(
             number,
             j + 1,
@@ -235,7 +233,7 @@ class Reader:
             parts,
             _aggregate(layer.aggregation, [part.contribution for part in parts]),
             0.0 if layer.centre is None else float(layer.centre[j]),
-            self._scores[j] if last else self._signals[signal],
+            self._signals[signal],
         )
 
     def _read_part(self, number: int, layer: Layer, e: int, n: int, end: int | None = None) -> Part:
@@ -289,7 +287,7 @@ def find_windows(layer: Layer, edges: range) -> dict[int, int]:
     """
     if layer.alpha is None or layer.processing != "heaviside" or layer.aggregation != "sum":
         return {}
-    w, b, missing = layer.w[:, 0], layer.b[:, 0], layer.gap_values
+    w, b, missing = layer.w[:, 0], layer.b[:, 0], layer.missing
     found: dict[int, int] = {}
     for e, end in pairwise(edges):
         opposite = layer.source[e] == layer.source[end] and layer.alpha[e] == -layer.alpha[end]
@@ -303,19 +301,6 @@ def find_windows(layer: Layer, edges: range) -> dict[int, int]:
 def subtract(a: float, b: float) -> float:
     """Return a − b as decimals are subtracted on paper."""
     return float(Decimal(repr(a)) - Decimal(repr(b)))
-
-
-def _read_neurons(model: Model, row: Floats) -> list[float]:
-    """Return the values of all hidden neurons."""
-    first = len(model.schema)
-    n = sum(layer.n_neurons for layer in model.layers[:-1])
-    if not n:
-        return []
-    one, own = np.ones((n, 1)), np.arange(n, dtype=np.int32)
-    readout = Layer("linear", "sum", "identity", n, own, first + own, one, 0.0 * one)
-    names = tuple(f"z{j}" for j in range(n))
-    values = Model(model.schema, (*model.layers[:-1], readout), Targets(names)).score_rows(row)[0]
-    return [float(value) for value in values]
 
 
 def _aggregate(aggregation: AnyAggregation, parts: Sequence[float]) -> float:

@@ -17,20 +17,13 @@ from newron.explanations.row import open_layers
 from newron.model.aggregation import activate, combine, finish, get_reduction, transform
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.network import Layer, evaluate
+from newron.model.network import Layer, trace_signals
 from newron.model.output import Classes, Output
 from newron.model.schema import Column, Schema
 
 FULL = 0.4  # the influence whose line is as thick as can be, unless one is larger
 _DIGITS = 9  # sums are added in another order here: a tie stays a tie
 _BLOCK = 4_000_000  # numbers of signals that are evaluated at once
-
-
-def trace_neurons(model: Model, rows: Floats) -> Floats:
-    """Return the values of all neurons, layer by layer, of shape (rows, neurons)."""
-    layers = model.layers
-    found = [evaluate(model.schema, layers[: k + 1], rows) for k in range(len(layers))]
-    return np.concatenate(found, axis=1)
 
 
 def measure_influence(model: Model, rows: Floats) -> list[Floats]:
@@ -40,7 +33,7 @@ def measure_influence(model: Model, rows: Floats) -> list[Floats]:
     constant: a step at its more frequent value, any other function at its mean. For
     regression it is the mean change, as a fraction of the standard deviation of the target.
     """
-    signals = np.concatenate([rows, trace_neurons(model, rows)], axis=1)
+    signals = trace_signals(model.schema, model.layers, rows)
     before = signals[:, -model.output.n_scores :]
     n_signals = len(model.schema)
     found = []

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from newron.figures.influence import trace_neurons
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
+from newron.model.network import trace_signals
 
 _BINS = 24
 _MAX_WORK, _MIN_ROWS = 400_000, 200  # functions times rows, to measure influence
@@ -30,7 +30,8 @@ class RowSample:
         self.sample = self.neurons = None
         if self.rows is not None and len(self.rows):
             self.sample = self._draw_sample(self.rows)
-            self.neurons = trace_neurons(self.model, self.sample)
+            signals = trace_signals(self.model.schema, self.model.layers, self.sample)
+            self.neurons = signals[:, len(self.model.schema) :]
 
     def _draw_sample(self, rows: Floats) -> Floats:
         """Return so many rows that a figure is drawn in time, always the same ones."""

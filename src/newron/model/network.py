@@ -336,6 +336,11 @@ def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
     Parts are taken in one by one, in fixed order: so a row's scores do not
     depend on the rows beside it, and the compiled path can match every bit.
     """
+    return trace_signals(schema, layers, x)[:, -layers[-1].n_neurons :]
+
+
+def trace_signals(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
+    """Return rows x with the value of every neuron behind them, layer by layer."""
     ranks = np.array(x)
     for i, column in enumerate(schema.columns):
         if column.rank_scale is not None:
@@ -350,7 +355,7 @@ def evaluate(schema: Schema, layers: tuple[Layer, ...], x: Floats) -> Floats:
             if divisors is not None:
                 out = out / divisors
             signals = np.concatenate([signals, out], axis=1)
-    return signals[:, signals.shape[1] - layers[-1].n_neurons :]
+    return signals
 
 
 def _place_points(layer: Layer, edges: Integers, n_inputs: int, x: Floats, h: Floats) -> Floats:
