@@ -303,6 +303,15 @@ def list_some(words: Sequence[str], limit: int) -> str:
     return ", ".join(words[:limit]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def shorten(text: str, width: int = 200) -> str:
+    """Return the beginning of a text that is longer than a line may be.
+
+    >>> shorten("abcdef", 4), shorten("abcd", 4)
+    ('abc…', 'abcd')
+    """
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 # ---- labels and names ----
 
 

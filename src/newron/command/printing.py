@@ -17,6 +17,7 @@ from newron.formatting import (
     format_rounded,
     format_seconds,
     quote,
+    shorten,
 )
 from newron.model import Classes, Measurement, Model
 from newron.model.measurement import MODEL, describe_score
@@ -85,7 +86,10 @@ def _print_card(console: Console, card: ScoreCard) -> None:
         strong = len(text) > 2 or text[1:] > "1"
         number: Part = bold(text.rjust(last)) if strong else text.rjust(last)
         console.print(
-            f"    {_fit(name, names):{names}}  ", blue(f"{_fit(what, width):{width}}"), "  ", number
+            f"    {shorten(name, names):{names}}  ",
+            blue(f"{shorten(what, width):{width}}"),
+            "  ",
+            number,
         )
     console.print("    ", "─" * (names + width + last + 4))
     described: list[Part] = ["    sum "]
@@ -109,10 +113,6 @@ def _list_rows(card: ScoreCard) -> list[tuple[str, str, str]]:
     ]
 
 
-def _fit(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
 def _print_probabilities(console: Console, card: ScoreCard) -> None:
     """Print what totals mean, where there is space for it."""
     if console.width < WIDTH:
@@ -126,7 +126,7 @@ def _print_probabilities(console: Console, card: ScoreCard) -> None:
         percents += bar + f"{100 * probability:.0f}".rjust(width - len(bar))
     head = "probability %  "
     if card.output.is_ordered:
-        head = _fit(f"{write_outcome(card.output, len(card.output.labels) - 1)} %", 14).ljust(15)
+        head = shorten(f"{write_outcome(card.output, len(card.output.labels) - 1)} %", 14).ljust(15)
     console.print()
     console.print("    ", dim("points         "), totals)
     console.print("    ", dim(head), percents)
@@ -179,7 +179,7 @@ def _print_branch(console: Console, label: str, branch: Branch, writer: Writer) 
     text, width = writer.write(node), console.width - len(indent) - 1
     counts = isinstance(node, Count) and not (node.is_all or node.is_any)
     if not isinstance(node, Count) or (len(text) <= width and not counts):
-        console.print("    ", bold(label), "  if ", blue(_fit(text, width)))
+        console.print("    ", bold(label), "  if ", blue(shorten(text, width)))
         return
     members = [writer.write(child) for child in node.children]
     if node.children in writer.names:
@@ -194,7 +194,7 @@ def _pack(words: Sequence[str], width: int) -> list[str]:
     size = min(max(map(len, words)), width)
     n = max((width + len(_SPACE)) // (size + len(_SPACE)), 1)
     rows = [words[i : i + n] for i in range(0, len(words), n)]
-    return [_SPACE.join(_fit(word, width).ljust(size) for word in row).rstrip() for row in rows]
+    return [_SPACE.join(shorten(word, width).ljust(size) for word in row).rstrip() for row in rows]
 
 
 # ---- networks and proofs ----
@@ -204,7 +204,7 @@ def _print_text(console: Console, text: str, file: str) -> None:
     """Print the first lines of a text, and where the rest is."""
     lines = text.splitlines()
     for line in lines[:_MAX_LINES]:
-        console.print(f"    {_fit(line, console.width - 4)}".rstrip())
+        console.print(f"    {shorten(line, console.width - 4)}".rstrip())
     if len(lines) > _MAX_LINES:
         console.print(f"    … and {len(lines) - _MAX_LINES} more lines: {file}")
 
@@ -320,7 +320,7 @@ def draw_chart(
     ticks = _choose_ticks(low, high, limit)
     console.print(" " * (4 + _NAME), dim(_draw_axis(ticks, unit)))
     for number, (name, estimate) in enumerate(rows):
-        line = f"    {_fit(name, _NAME):{_NAME}}{_draw_bar(estimate, ticks)}"
+        line = f"    {shorten(name, _NAME):{_NAME}}{_draw_bar(estimate, ticks)}"
         parts: list[Part] = [bold(line) if number == 0 else line]
         console.print(*parts, f"  {_format_end(estimate.value, unit)}")
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from newron.errors import InputError
+from newron.formatting import shorten
 from newron.model.condition import Condition
 from newron.tables.field import LARGEST_INPUT, Label
 
@@ -129,5 +130,4 @@ def identify(label: Label) -> tuple[bool, Label]:
 
 def show(value: Any) -> str:
     """Return a value for a message."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return shorten(repr(value), _SHOWN)

@@ -10,13 +10,10 @@ from typing import Any
 from newron._files import write_whole
 from newron._version import __version__
 from newron.errors import ModelError, ModelFileError
-from newron.formatting import escape_unprintable
+from newron.formatting import escape_unprintable, shorten
 from newron.model.document import FORMAT, VERSION, Json, to_dict
 from newron.model.document_reader import from_dict
 from newron.model.model import Model
-from newron.model.parts import (
-    shorten,
-)
 
 _WIDTH = 100
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from newron.errors import ModelFileError
+from newron.formatting import shorten
 from newron.model.output import Label
 
 
@@ -92,8 +93,3 @@ def read_truth(value: Any, where: str) -> bool:
 def show(value: Any) -> str:
     """Return a value for an error message."""
     return shorten(repr(value), 60)
-
-
-def shorten(text: str, width: int = 200) -> str:
-    """Return a text that is not too long for a line."""
-    return text if len(text) <= width else text[: width - 3] + "..."

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from newron.errors import InputError
-from newron.formatting import format_label, list_some
+from newron.formatting import format_label, list_some, shorten
 from newron.model.output import Classes, Output
 from newron.model.schema import Schema
 from newron.rules.axis import Axis, make_axes
@@ -16,7 +16,7 @@ from newron.rules.body import Body, Branch, DecisionList, Points
 from newron.rules.circuit import Term
 from newron.rules.condition_reader import GROUP, ConditionReader, Parsed, ParsedLiteral
 from newron.rules.node import FALSE, TRUE, Algebra, Count, Node
-from newron.rules.scanning import NUMBER, fold_blocks, shorten
+from newron.rules.scanning import NUMBER, fold_blocks
 from newron.rules.text import MISSING, write_decision, write_head
 
 

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from newron.errors import InputError
+from newron.formatting import shorten
 from newron.tables.field import LARGEST_INPUT
 
 NUMBER = re.compile(r"[+\-−]?(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?(?:/\d+)?")
@@ -126,11 +127,6 @@ def fold_blocks(text: str) -> list[tuple[int, str]]:
         line, k = fold(k, 0)
         out.append((number, line))
     return out
-
-
-def shorten(text: str) -> str:
-    """Return the beginning of a text, for a message."""
-    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _find_exponent(number: str) -> int:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError, NewronWarning
+from newron.formatting import shorten
 from newron.tables.cells import IN_MEMORY, CellFormat, Cells, CodedCells
 from newron.tables.field import BOOLEANS, LARGEST_INPUT, Field, Floats, Label, make_label
 
@@ -220,8 +221,8 @@ def _list_some(values: Sequence[Any]) -> str:
 
 def format_cell(value: Any) -> str:
     """Format a value as people write it, in one line and not too long."""
-    text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+    plain = repr(value.item() if isinstance(value, np.generic) else value)
+    return shorten(" ".join(plain.split()), 60)
 
 
 def _warn_outside(message: str) -> None:
