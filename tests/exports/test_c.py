@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from exports.cases import make_cases, make_hostile, make_rule_cases
+from exports.cases import make_case, make_cases, make_hostile, make_rule_cases
 from newron.errors import InputError
 from newron.exports.export import export
 from newron.exports.text import has_text, label_text
-from newron.model import Classes, Column
-from rules.networks import make_monk2, make_step
+from newron.model import Classes, Column, Model, Schema
+from rules.networks import make_layer, make_monk2, make_step
 
 CC = shutil.which("cc")
 STRICT = ("-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O0")
@@ -70,9 +70,9 @@ def write_job(prefix, model, table, *, rules=None):
     return "\n".join([*lines, '        printf("\\n");', "    }", "}"])
 
 
-def run(folder: Path, jobs, flags=STRICT):
+def run(folder: Path, jobs, flags=STRICT, system=("stdio.h",)):
     """Build one program of all headers, run it, and give the words of each line by job."""
-    parts, calls = ["#include <stdio.h>"], []
+    parts, calls = [f"#include <{name}>" for name in system], []
     for k, (model, table, settings) in enumerate(jobs):
         prefix = f"m{k}"
         header = export(model, "c", name=prefix, **settings)
@@ -108,6 +108,29 @@ def test_scores_probabilities_and_classes_have_the_same_bits(tmp_path):
     cases = make_cases(N_MODELS)
     for case, lines in zip(cases, run(tmp_path, make_jobs(cases)), strict=True):
         check(case, lines)
+
+
+MACROS = (
+    "NULL", "EOF", "NAN", "INFINITY", "I", "complex", "errno", "stdin", "DBL_MAX", "INT_MIN",
+    "M_PI", "HUGE_VAL", "BUFSIZ", "SIGINT", "EXIT_FAILURE", "linux", "unix", "i386", "M0_CLASSES",
+    "M0_EXACT", "NEWRON_M0_H", "int", "main", "isnan", "SIGMA", "null", "x", "row", "scores",
+)  # fmt: skip
+SYSTEM = ("complex.h", "errno.h", "limits.h", "math.h", "signal.h", "stdlib.h", "stdio.h")
+
+
+@pytest.mark.parametrize("flags", [STRICT, ("-std=gnu11", "-Wall", "-Werror")])
+def test_columns_may_have_the_names_of_macros(tmp_path, flags):
+    n = len(MACROS)
+    layer = make_layer(
+        1, [0] * n, range(n), [1.0] * n, [0.5] * n,
+        alpha=[float(k) for k in range(1, n + 1)], centre=[n * n / 4],
+    )  # fmt: skip
+    schema = Schema(tuple(Column(name, -1.0, 1.0) for name in MACROS))
+    model = Model(schema, [layer], Classes(("NULL", "EOF")))
+    table = np.random.default_rng(0).choice([0.0, 0.5, 1.0], (MAX_ROWS, n)).tolist()
+    check(make_case("macros", model, table), run(tmp_path, [(model, table, {})], flags, SYSTEM)[0])
+    header = (tmp_path / "m0.h").read_text()
+    assert all(f"    double {name}; // " in header for name in ("NULL_", "SIGMA", "null", "isnan"))
 
 
 def has_fused() -> bool:

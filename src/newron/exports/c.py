@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from newron.errors import InputError
@@ -36,6 +37,15 @@ _KEYWORDS = (
     "xor", "xor_eq", "linux", "unix", "errno", "stdin", "stdout", "stderr",
 )  # fmt: skip
 
+# Macros that stand for something else wherever their name is written: those of the headers of the
+# standard, of compilers (linux) and of Windows (near). A column of such a name gets an underscore.
+_MACROS = re.compile(
+    r"NULL|EOF|NAN|INFINITY|I|TRUE|FALSE|NDEBUG|BUFSIZ|DECIMAL_DIG|P_tmpdir|RAND_MAX|TIME_UTC|EDOM|"
+    r"ERANGE|EILSEQ|MAXFLOAT|DOMAIN|SING|OVERFLOW|UNDERFLOW|PLOSS|TLOSS|HUGE|SIG(?:ABRT|FPE|ILL|INT|"
+    r"SEGV|TERM)|(?:FLT|DBL|LDBL|DEC32|DEC64|DEC128|HUGE|FP|M|L|LC|MATH|SEEK|EXIT|CLOCKS|SIG|SNAN)_\w+|"
+    r"\w+_(?:MAX|MIN|BIT|WIDTH)|complex|imaginary|math_errhandling|i386|near|far|small|interface"
+)
+
 
 def print_c(program: Program, name: str, rules: RuleProgram | None = None) -> str:
     """Return the text of a header; with rules it has which of them hold."""
@@ -56,11 +66,17 @@ class _C(SourceWriter):
         self._columns = program.model.schema.columns
         names = Names(_KEYWORDS)
         self._fields = [
-            names.take(simplify(column.name) or f"input_{i}")
+            names.take(self._name_field(column.name) or f"input_{i}")
             for i, column in enumerate(self._columns, 1)
         ]
         self._tables: dict[tuple[float, ...], str] = {}  # the names of arrays of numbers
         self._check_labels()
+
+    def _name_field(self, column: str) -> str:
+        """Return the name of a column as a field's, if it has letters."""
+        name, prefix = simplify(column), self._prefix.upper()
+        own = name.startswith(f"{prefix}_") or name == f"NEWRON_{prefix}_H"
+        return f"{name}_" if own or _MACROS.fullmatch(name) else name
 
     def _check_labels(self) -> None:
         """Raise an error for texts that would end early in C."""
