@@ -12,8 +12,8 @@ from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf
 
 from newron.model.arithmetic import Floats
+from newron.model.edits import open_functions
 from newron.model.model import Model
-from newron.model.output import Targets
 
 _MIN_ROWS, _MAX_VALUES = 2_000, 1e6  # functions times rows that are looked at
 _RIDGE = 0.02  # towards the weights as they were, in nats
@@ -34,9 +34,7 @@ def refit_weights(
     if len(rows) > some:
         part = np.linspace(0, len(rows) - 1, some).astype(np.intp)
         rows, scores, curvature = rows[part], scores[:, part], curvature[:, part]
-    apart = last.replace(n_neurons=n, target=np.arange(n), alpha=None, centre=None)
-    names = Targets(tuple(map(str, range(n))))
-    values = Model(model.schema, (*model.layers[:-1], apart), names).score_rows(rows)
+    values = open_functions(model.schema, model.layers[:-1], last).score_rows(rows)
     alpha, bias = np.array(last.alpha), np.array(last.centre)
     for k in range(last.n_neurons):
         mine = last.target == k

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
+from newron.model.edits import open_functions
 from newron.model.model import Model
-from newron.model.network import Layer
-from newron.model.output import Label, Targets
+from newron.model.output import Label
 from newron.model.schema import Column
 from newron.tables.table import EncodedTable, encode_rows
 
@@ -79,24 +79,10 @@ def get_value(column: Column, x: float) -> Label | None:
 def open_layers(model: Model) -> Callable[[Floats], list[Floats]]:
     """Return what evaluates every function: for rows, an array (rows, functions) a layer."""
     sizes = [len(layer.source) for layer in model.layers]
-    probes = [_open_layer(model, layer) for layer in model.layers]
+    hidden = model.layers[:-1]
+    probes = [open_functions(model.schema, hidden, layer) for layer in model.layers]
 
     def evaluate(rows: Floats) -> list[Floats]:
         return [p.score_rows(rows)[:, :n] for p, n in zip(probes, sizes, strict=True)]
 
     return evaluate
-
-
-def _open_layer(model: Model, layer: Layer) -> Model:
-    """Return a model whose numbers are h of each function of a layer, by a neuron for each."""
-    n = len(layer.source)
-    probe = layer.replace(
-        aggregation="sum",
-        activation="identity",
-        n_neurons=max(n, 1),
-        target=np.arange(n),
-        alpha=None,
-        centre=None,
-    )
-    names = tuple(f"h{e}" for e in range(max(n, 1)))
-    return Model(model.schema, (*model.layers[:-1], probe), Targets(names))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import ModelError
 from newron.model.labels import Labels
+from newron.model.model import Model
 from newron.model.network import Layer
-
-if TYPE_CHECKING:
-    from newron.model.model import Model
+from newron.model.output import Targets
+from newron.model.schema import Schema
 
 Layers = tuple[Layer, ...]
 
@@ -63,6 +64,26 @@ def drop_unread(layers: Layers, n_inputs: int) -> Layers:
     return tuple(out)
 
 
+def open_functions(
+    schema: Schema, hidden: Layers, layer: Layer, edges: Sequence[int] | None = None
+) -> Model:
+    """Return a network whose outputs are functions of a layer, one by one; 0 where there are none.
+
+    - ``hidden``: The layers before, which it reads.
+    - ``edges``: Which functions; by default all.
+    """
+    chosen = np.arange(len(layer.source)) if edges is None else np.array(edges, np.intp)
+    n = max(len(chosen), 1)
+    apart = pick_functions(
+        layer, chosen, n_neurons=n, target=np.arange(len(chosen)), aggregation="sum",
+        activation="identity", alpha=None, centre=None,
+    )  # fmt: skip
+    layers = (*hidden, apart)
+    while (smaller := drop_unread(layers, len(schema))) is not layers:
+        layers = smaller
+    return Model(schema, layers, Targets(tuple(f"h{e}" for e in range(n))))
+
+
 def take_label(model: Model, name: str) -> Model:
     """Return the part of a network that decides one of several labels, as two classes.
 
@@ -84,4 +105,4 @@ def take_label(model: Model, name: str) -> Model:
     )
     layers = drop_unread((*model.layers[:-1], layer), len(model.schema))
     means = {columns: values[k : k + 1] for columns, values in model.means.items()}
-    return type(model)(model.schema, layers, output, means=means)
+    return Model(model.schema, layers, output, means=means)

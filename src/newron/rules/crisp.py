@@ -20,9 +20,10 @@ from newron.errors import InputError, ModelError
 from newron.formatting import format_count, format_rounded
 from newron.model.arithmetic import Floats
 from newron.model.condition import Condition, Edge, make_layer
+from newron.model.edits import open_functions
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Label, Targets
+from newron.model.output import Classes, Label
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 
@@ -126,7 +127,10 @@ def _weigh_anew(model: Model, crisp: Model, rows: NDArray[Any]) -> Model:
         raise ModelError("expected a last layer that adds weighted functions to weigh them anew")
     if not len(last.alpha):
         return crisp
-    soft, hard = (_split_last(part).score_rows(rows) for part in (model, crisp))
+    soft, hard = (
+        open_functions(part.schema, part.layers[:-1], part.layers[-1]).score_rows(rows)
+        for part in (model, crisp)
+    )
     off, on = (_average(soft, hard == value, value) for value in (0.0, 1.0))
     centre = np.zeros(last.n_neurons) if last.centre is None else last.centre.copy()
     np.subtract.at(centre, last.target, last.alpha * off)
@@ -134,15 +138,6 @@ def _weigh_anew(model: Model, crisp: Model, rows: NDArray[Any]) -> Model:
     decimals = _find_decimals(alpha)
     last = last.replace(alpha=alpha.round(decimals), centre=centre.round(decimals))
     return Model(crisp.schema, [*crisp.layers[:-1], last], crisp.output)
-
-
-def _split_last(model: Model) -> Model:
-    """Return the network whose outputs are the functions of the last layer, one by one."""
-    last = model.layers[-1]
-    n = len(last.source)
-    apart = last.replace(n_neurons=n, target=np.arange(n), alpha=None, centre=None)
-    names = Targets(tuple(str(e) for e in range(n)))
-    return Model(model.schema, [*model.layers[:-1], apart], names)
 
 
 def _average(values: Floats, chosen: NDArray[np.bool_], fallback: float) -> Floats:

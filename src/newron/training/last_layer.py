@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from newron.model.arithmetic import Floats
-from newron.model.edits import Layers, drop_unread, pick_functions
+from newron.model.edits import Layers, open_functions, pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Output, Targets
+from newron.model.output import Output
 from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.training.folding import (
@@ -48,17 +48,9 @@ class Task:
 
     def probe(self, hidden: Layers, last: Layer, edges: Sequence[int]) -> Floats:
         """Return the values of some functions that read these layers, of shape (rows, edges)."""
-        n = len(edges)
-        if not n:
+        if not len(edges):
             return np.zeros((len(self.X), 0))
-        probe = pick_functions(
-            last, np.array(edges, np.intp), n_neurons=n, target=np.arange(n), aggregation="sum",
-            activation="identity", alpha=None, centre=None,
-        )  # fmt: skip
-        layers = (*hidden, probe)
-        while (smaller := drop_unread(layers, len(self.schema))) is not layers:
-            layers = smaller
-        model = Model(self.schema, layers, Targets(tuple(map(str, range(n)))))
+        model = open_functions(self.schema, hidden, last, edges)
         return model.score_rows(self.X, n_threads=self.n_threads)
 
     def average(self, values: Floats) -> float:
