@@ -1,15 +1,18 @@
 """``make fuzz``: many mutants of every target; findings are kept in build/fuzz.
 
-Usage: python -m fuzz [--mutants 10000] [--seed 0] [--target models] [--atheris SECONDS]
+Usage: python -m fuzz [--mutants 10000] [--seed 0] [--target models] [--atheris SECONDS | --keep N]
 
 With --atheris (where ``pip install atheris`` works) one target is fuzzed guided by coverage, with
 our mutations as its own; what reached new code is in build/fuzz/corpus/TARGET. `make test` runs our
 own mutations alone: they need no further package, and a number gives the same mutant again.
-A finding that is mended goes to tests/fuzz/corpus/TARGET/ as a seed, as do inputs that reach far.
+A finding that is mended goes to tests/fuzz/corpus/TARGET/ as a seed. With --keep the mutants of a
+target are run once, and the smallest ones of up to N further kinds of errors go there, too: a kind
+is an error's text without what it quotes. So the kept inputs reach what refuses them.
 """
 
 import argparse
 import random
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +29,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", action="append")
     parser.add_argument("--atheris", type=int, metavar="SECONDS")
+    parser.add_argument("--keep", type=int, metavar="N")
     options = parser.parse_args()
     if options.atheris:
         run_atheris((options.target or ["models"])[0], options.atheris)
@@ -33,6 +37,10 @@ def main() -> None:
     from fuzz.targets import TARGETS
 
     names = options.target or list(TARGETS)
+    if options.keep is not None:
+        for name in names:
+            print(f"{name}: {keep_mutants(name, options.mutants, options.keep)} kept", flush=True)
+        return
     if set(names) - TARGETS.keys():
         parser.error(f"--target: expected one of {', '.join(TARGETS)}")
     FOUND.mkdir(parents=True, exist_ok=True)
@@ -46,6 +54,27 @@ def main() -> None:
             path.write_bytes(finding.data)
             print(f"  {path}: {finding.wrong}")
     sys.exit(total > 0)
+
+
+def keep_mutants(name: str, mutants: int, most: int) -> int:
+    """Keep the smallest mutants of errors that no kept input has; return how many."""
+    from fuzz.targets import CORPUS, TARGETS, describe_error
+
+    target, smallest = TARGETS[name](), {}
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        known = {describe_error(target, seed, scratch) for seed in target.seeds}
+        for number in range(mutants):
+            rng = random.Random(f"{name} 0 {number}")
+            data = target.mutate(rng.choice(target.seeds), rng)
+            error = describe_error(target, data, scratch)
+            if error not in known and len(data) < len(smallest.get(error, data + b" ")):
+                smallest[error] = data
+    chosen = sorted(smallest.items(), key=lambda item: len(item[1]))[:most]
+    (CORPUS / name).mkdir(exist_ok=True)
+    for error, data in chosen:
+        (CORPUS / name / re.sub(r"\W+", "-", error).strip("-").lower()[-60:]).write_bytes(data)
+    return len(chosen)
 
 
 def run_atheris(name: str, seconds: int) -> None:

@@ -6,6 +6,7 @@ one line; anything else is a finding.
 
 import json
 import random
+import re
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
@@ -94,16 +95,14 @@ class Definitions(ModelFiles):
             return [_save(model, Path(folder) / "m.json") for model in models]
 
     def mutate(self, data: bytes, rng: random.Random) -> bytes:
-        document = json.loads(data)
-        own = "loss" in document["output"]
-        part = document["output"] if own else document
-        kind = rng.choice(
-            sorted({"definitions", "aggregations", "activations", "loss"} & part.keys())
-        )
-        damaged = mutate_json(json.dumps(part[kind]).encode(), rng)
         try:
-            part[kind] = json.loads(damaged)
-        except ValueError:
+            document = json.loads(data)
+            part = document["output"] if "loss" in document["output"] else document
+            kind = rng.choice(
+                sorted({"definitions", "aggregations", "activations", "loss"} & part.keys())
+            )
+            part[kind] = json.loads(mutate_json(json.dumps(part[kind]).encode(), rng))
+        except (ValueError, LookupError, TypeError, AttributeError):  # damaged before
             return mutate_bytes(data, rng)
         return json.dumps(document).encode()
 
@@ -209,7 +208,10 @@ class Journals(Target):
         if rng.random() < 0.3 or len(lines) < 2:
             return mutate_bytes(data, rng)
         i = rng.randrange(1, len(lines))
-        changed = json.loads(mutate_json(lines[i], rng))
+        try:
+            changed = json.loads(mutate_json(lines[i], rng))
+        except ValueError:  # damaged before
+            return mutate_bytes(data, rng)
         if isinstance(changed, dict):
             changed.pop("check", None)
             lines[i] = _seal(changed)
@@ -242,3 +244,15 @@ def check(target: Target, data: bytes, folder: Path) -> str | None:
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:300]}"
     return None
+
+
+def describe_error(target: Target, data: bytes, folder: Path) -> str:
+    """Run one input; return its error without what that quotes, or nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            target.run(data, folder)
+    except newron.NewronError as error:
+        text = str(error).replace(str(folder), "").split("got", 1)[0]
+        return re.sub(r"'[^']*'|\"[^\"]*\"|[\d.e+-]*\d[\d.e+-]*|\[.*", "", text)
+    return ""

@@ -6,7 +6,7 @@ import pytest
 
 from fuzz.mutations import mutate_json
 from fuzz.runner import fuzz
-from fuzz.targets import TARGETS, Target, check
+from fuzz.targets import CORPUS, TARGETS, Target, check
 
 MUTANTS = 300
 
@@ -24,6 +24,21 @@ def test_the_seeds_work_and_kept_findings_are_mended(name, tmp_path):
     assert [check(target, seed, tmp_path) for seed in target.seeds] == [None] * len(target.seeds)
     for seed in target.make_seeds():
         target.run(seed, tmp_path)  # without any error
+
+
+@pytest.mark.parametrize("name", sorted(TARGETS))
+def test_what_is_damaged_already_is_damaged_further(name):
+    """A fuzzer that is guided by coverage goes on from mutants."""
+    target = TARGETS[name]()
+    for data in (b"", b"{", b"[]", b"{}\n{", b'{"output": 3}', b"\xff\xfe\n\xff"):
+        for k in range(10):
+            assert isinstance(target.mutate(data, random.Random(k)), bytes)
+
+
+@pytest.mark.parametrize("name", sorted(TARGETS))
+def test_every_target_has_kept_inputs(name):
+    """Among them some that are refused, each with an error of its own."""
+    assert len(list((CORPUS / name).glob("*"))) > 5
 
 
 def test_mutants_are_the_same_in_every_run():
