@@ -347,7 +347,7 @@ def measure_memory(report: Report, journal: Journal, gigabytes: float) -> None:
 def measure_speed(report: Report, journal: Journal, shape: Shape) -> None:
     """Measure what Dask costs over threads, and what a second worker saves."""
     report.add(f"\n## Speed: {shape.size}")
-    names = ["Parquet, 50 files", "Dask, 1 worker", "Dask, 2 workers", "Dask, 4 workers"]
+    names = ["Parquet, 50 files", "Dask, 1 worker", "Dask, 2 workers"]
     runs = journal.find(names, shape)
     files = runs[names[0]]
     rows = [

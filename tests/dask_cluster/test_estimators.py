@@ -1,6 +1,8 @@
 """Fits on worker processes of Dask: the model of the table in memory, to the last bit."""
 
 import os
+import platform
+import resource
 import signal
 from itertools import pairwise
 
@@ -23,6 +25,7 @@ dd = pytest.importorskip("dask.dataframe")
 da = pytest.importorskip("dask.array")
 
 from newron.dask import DaskNewronClassifier, DaskNewronRegressor  # noqa: E402
+from newron.dask.memory import keep_freed_memory  # noqa: E402
 
 INPUTS = ["a", "b", "c", "d", "kind", "whole"]
 HOW = {"processing": "sigmoid", "hidden_layer_sizes": ()}
@@ -66,6 +69,20 @@ def test_workers_and_partitions_change_no_bit(client, frame):
         found = DaskNewronClassifier(**HOW).fit(cut(whole, *bounds), "label", "weight")
         assert found.model_.fingerprint == expected.fingerprint
         assert found.classes_.tolist() == ["no", "yes"]
+
+
+def count_new_pages():
+    """Return how many pages a worker asks for while it makes and frees arrays of a block."""
+    keep_freed_memory()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(200):
+        np.ones(65_536)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library keeps memory")
+def test_workers_keep_the_memory_that_tasks_have_freed(client):
+    assert max(client.run(count_new_pages).values()) < 200 * 128 / 4
 
 
 def test_a_worker_that_is_killed_half_way_changes_nothing(client, frame):

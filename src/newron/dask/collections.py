@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from newron.dask.memory import keep_freed_memory
 from newron.dask.rows import CODE_BYTES, RAW_BYTES, DaskRows, Group, choose_width
 from newron.dask.tasks import Cluster
 from newron.engine.binning import RawBlock
@@ -150,6 +151,7 @@ def _take_few(part: Any) -> Any:
 
 
 def _survey(part: Any) -> dict[str, ColumnSurvey]:
+    keep_freed_memory()
     source = BatchSource([part])
     surveys = {name: ColumnSurvey(name, source.get_format()) for name in source.names}
     for batch in source.read():

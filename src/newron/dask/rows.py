@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newron.dask.memory import keep_freed_memory
 from newron.dask.tasks import Cluster
 from newron.engine.rows import WIDTH, Block, Index, Rows, Values, add, fold
 
@@ -195,6 +196,7 @@ def _pass(block: Any, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _call(work: Any, read: Callable[..., Any], parts: list[Any], *values: Any) -> Any:
+    keep_freed_memory()
     return work(read(*parts), *values)
 
 
