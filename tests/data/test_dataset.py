@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 import newron.data
@@ -77,16 +78,53 @@ def test_a_full_disk_ends_a_fit_in_one_line_and_leaves_nothing_behind(
     assert list(cache.iterdir()) == []
 
 
+def change_after_survey(data, monkeypatch, change):
+    """Let something happen once the columns of a data set are known."""
+    survey = type(data).survey
+
+    def survey_and_change(self, *args, **kwargs):
+        found = survey(self, *args, **kwargs)
+        change()
+        return found
+
+    monkeypatch.setattr(type(data), "survey", survey_and_change)
+
+
+def test_a_file_that_is_written_anew_during_a_fit_is_an_error(pattern, tmp_path, monkeypatch):
+    shrink_blocks(monkeypatch)
+    file = tmp_path / "parts" / "03.parquet"
+    data = newron.data.open(pattern, drop=["size", "level"])
+    change_after_survey(data, monkeypatch, lambda: pd.read_parquet(file)[::-1].to_parquet(file))
+    with pytest.raises(InputError, match=r"03\.parquet: expected the file that was read before"):
+        NewronClassifier("smooth").fit(data, "label")
+
+
+def test_batches_with_a_category_that_was_not_there_before_are_an_error(monkeypatch):
+    shrink_blocks(monkeypatch)
+    parts = [make_frame(2_000, seed) for seed in range(6)]
+    data = newron.data.from_batches(parts, drop=["size", "level"])
+    change_after_survey(
+        data, monkeypatch, lambda: parts.__setitem__(0, parts[0].assign(kind="new"))
+    )
+    with pytest.raises(InputError, match="expected one of the 4 categories"):
+        NewronClassifier("smooth").fit(data, "label")
+
+
+def test_a_damaged_page_of_a_file_with_checksums_is_an_error(tmp_path, monkeypatch):
+    shrink_blocks(monkeypatch)
+    file = tmp_path / "a.parquet"
+    make_frame().to_parquet(file, write_page_checksum=True)
+    content = bytearray(file.read_bytes())
+    content[20_000:20_008] = bytes(8)
+    file.write_bytes(content)
+    data = newron.data.open(file, drop=["size", "level"])
+    with pytest.raises(InputError, match=r"a\.parquet: expected Parquet, got a damaged file"):
+        NewronClassifier("smooth").fit(data, "label")
+
+
 def test_a_file_that_disappears_during_a_fit_is_an_error(pattern, tmp_path, monkeypatch):
     shrink_blocks(monkeypatch)
     data = newron.data.open(pattern, drop=["size", "level"])
-    survey = type(data).survey
-
-    def survey_and_remove(self, *args, **kwargs):
-        found = survey(self, *args, **kwargs)
-        (tmp_path / "parts" / "03.parquet").unlink()
-        return found
-
-    monkeypatch.setattr(type(data), "survey", survey_and_remove)
+    change_after_survey(data, monkeypatch, (tmp_path / "parts" / "03.parquet").unlink)
     with pytest.raises(InputError, match=r"03\.parquet"):
         NewronClassifier("smooth").fit(data, "label")

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import newron.data
 from builders.large_tables import make_frame, shrink_blocks, write_parts
-from newron import InputError, NewronClassifier, NewronRegressor
+from newron import InputError, NewronClassifier, NewronRegressor, NewronSurvival
 from newron.tables import encode
 
 INPUTS = ["a", "b", "c", "d", "kind", "whole"]
@@ -120,7 +121,10 @@ def test_directions_hold_and_domains_are_declared_on_large_tables(pattern):
         (NewronRegressor("smooth"), "label", "expected numbers for regression"),
         (NewronRegressor("smooth", objective="poisson"), "size", "expected targets"),
         (NewronClassifier(), "lable", "did you mean 'label'"),
-        (NewronClassifier(), np.zeros(3), "y: expected the name of a column"),
+        (NewronClassifier(), np.zeros(3), "y: expected the name of one column"),
+        (NewronClassifier(), ["label", "level"], "y: expected the name of one column"),
+        (NewronClassifier("smooth", objective="ordinal"), "level", "limits are found"),
+        (NewronSurvival(), ["size", "label"], "X: expected a table in memory, of whose subjects"),
     ],
 )
 def test_what_cannot_be_trained_in_blocks_is_said_in_one_line(estimator, target, message, pattern):
@@ -128,6 +132,36 @@ def test_what_cannot_be_trained_in_blocks_is_said_in_one_line(estimator, target,
     with pytest.raises(InputError, match=message) as caught:
         estimator.fit(data, target)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda fitted, data: fitted.predict(data),
+        lambda fitted, data: fitted.score(data, "label"),
+        lambda fitted, data: fitted.partial_fit(data, "label"),
+    ],
+)
+def test_what_takes_tables_in_memory_says_so_of_a_data_set(call, frame, pattern):
+    fitted = NewronClassifier("smooth").fit(frame[INPUTS], frame["label"])
+    with pytest.raises(InputError, match="got a data set, which fit alone takes"):
+        call(fitted, open_parts(pattern, "label"))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "target"),
+    [
+        (NewronRegressor("smooth", objective="quantile"), "size"),
+        (NewronRegressor("smooth", objective="absolute"), "size"),
+        (NewronRegressor("smooth", objective="poisson"), "level"),
+        (NewronRegressor("heaviside", size=5), "size"),
+        (NewronClassifier("smooth", class_weight={"no": 1, "yes": 4}), "label"),
+    ],
+)
+def test_tasks_on_data_sets_are_those_of_the_frame(estimator, target, frame, pattern):
+    in_memory = clone(estimator).fit(frame[INPUTS], frame[target]).model_
+    streamed = estimator.fit(open_parts(pattern, target), target).model_
+    assert streamed.fingerprint == in_memory.fingerprint
 
 
 def test_an_interrupted_fit_keeps_the_model_of_some_rows(pattern):

@@ -3,7 +3,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from newron.errors import InputError
+from newron.errors import InputError, NewronWarning
 from newron.tables.files import ColumnOptions
 from newron.tables.labelled import survey_labelled
 from newron.tables.parts import BatchSource, PartsSource, list_files, open_parts
@@ -70,7 +70,7 @@ def test_a_file_that_disappears_or_changes_between_two_readings_is_an_error(tmp_
     folder = write(tmp_path / "a", "x,y\n1,a\n", "x,y\n2,b\n")
     found = survey_labelled(open_parts(folder), "y", ColumnOptions())
     (folder / "1.csv").write_text("x,y\n2,b\n3,b\n")
-    with pytest.raises(InputError, match="expected 2 rows, as before, got 3"):
+    with pytest.raises(InputError, match=r"1\.csv: expected the file that was read before"):
         list(found.read_blocks(10))
     (folder / "1.csv").unlink()
     with pytest.raises(InputError, match=r"1\.csv"):
@@ -104,3 +104,34 @@ def test_batches_that_cannot_be_read_again_or_differ_are_errors():
     source = BatchSource([pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]})])
     with pytest.raises(InputError, match=r"batch 1 .*expected the columns of the first one"):
         list(source.read())
+
+
+def test_what_are_no_batches_and_no_files_is_said_in_one_line():
+    with pytest.raises(InputError, match="expected a file, a folder, a pattern or a list"):
+        open_parts(42)
+    for wrong in (42, pd.DataFrame({"x": [1.0]})):
+        with pytest.raises(InputError, match="expected a list of batches, got"):
+            BatchSource(wrong)
+    source = BatchSource([(np.zeros((9, 1)), np.zeros(8))])
+    with pytest.raises(InputError, match=r"batch 0 .*expected 9 rows in each column, got 8 in 'y'"):
+        list(source.read())
+
+
+class Loader(list):
+    """Batches whose number is not what it says."""
+
+    def __len__(self):
+        return 7
+
+
+def test_batches_with_a_wrong_length_are_an_error():
+    with pytest.raises(InputError, match="expected 7 batches, which their len says, got 2"):
+        list(BatchSource(Loader([np.zeros((2, 1)), np.zeros((2, 1))])).read())
+
+
+def test_columns_in_names_of_folders_are_warned_of(tmp_path):
+    for day in ("day=1", "day=2"):
+        write(tmp_path / day, "x,y\n1,a\n2,b\n")
+    with pytest.warns(NewronWarning, match="their columns day are left out"):
+        source = open_parts(tmp_path)
+    assert source.names == ("x", "y")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_X_y, validate_data
 
+from newron.data import Dataset
 from newron.errors import InputError, NewronWarning
 from newron.model.arithmetic import Floats
 from newron.model.network import within_limits
@@ -35,6 +36,7 @@ class TableReader(BaseEstimator):  # type: ignore[misc]
         **how: Any,
     ) -> tuple[Floats, NDArray[Any]]:
         reset = reset and not (self.warm_start and hasattr(self, "_fitted"))
+        _refuse_dataset(X)
         if self._is_plain(X, reset):
             table, targets = validate_data(
                 self,
@@ -97,12 +99,21 @@ class TableReader(BaseEstimator):  # type: ignore[misc]
 
     def _read_rows(self, X: ArrayLike) -> Floats:
         """Read rows to predict."""
+        _refuse_dataset(X)
         if not self._is_plain(X, reset=False):
             return encode_rows(X, self._fields, unknown=self.handle_unknown)
         kinds = [np.float64, np.float32]
         rows = validate_data(self, X, reset=False, dtype=kinds, ensure_all_finite=False)
         _check_limits(rows)
         return np.asarray(rows)
+
+
+def _refuse_dataset(X: Any) -> None:
+    if isinstance(X, Dataset):
+        raise InputError(
+            "X: expected a table in memory, got a data set, which fit alone takes; bring a part of "
+            "its rows, or predict its files by newron predict"
+        )
 
 
 def _check_text(fields: tuple[Field, ...]) -> None:

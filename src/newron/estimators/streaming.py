@@ -41,7 +41,7 @@ def read_dataset(
     for what, name in (("y", y), ("sample_weight", sample_weight)):
         if not isinstance(name, str) and not (name is None and what == "sample_weight"):
             raise InputError(
-                f"{what}: expected the name of a column of the data set, got "
+                f"{what}: expected the name of one column of the data set, got "
                 f"{type(name).__name__}; its columns are {', '.join(data.names[:8])}"
             )
     labelled = data.survey(y, sample_weight, task=task)

@@ -67,7 +67,11 @@ class ArrowSource(Source):
                     texts = [] if names is None else list(filter(self._has_texts, names))
                     # Buffered ahead, a whole file would be in memory.
                     table = pq.ParquetFile(
-                        file, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER
+                        file,
+                        read_dictionary=texts,
+                        pre_buffer=False,
+                        buffer_size=_BUFFER,
+                        page_checksum_verification=True,  # where the file has checksums
                     )
                     self.total = table.metadata.num_rows
                     yield table.schema_arrow, lambda: table.iter_batches(_BATCH_ROWS, columns=names)

@@ -181,6 +181,7 @@ def survey_columns(
     """Find out what some columns of a file hold; ``on_batch`` is called after each batch."""
     form = source.get_format(missing)
     surveys = {name: ColumnSurvey(name, form) for name in names}
+    source.watch()
     for batch in source.read():
         for name, survey in surveys.items():
             survey.add(batch.columns[name])

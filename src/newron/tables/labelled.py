@@ -189,7 +189,8 @@ class LabelledSource:
         self, size: int, on_batch: Callable[[], None] = lambda: None
     ) -> Iterator[tuple[Floats, Floats, Floats | None]]:
         """Yield inputs, targets and weights of rows with a target, so many at a time."""
-        encoder = self.source.make_encoder(self.used_fields, self.options.missing)
+        encoder = self.source.make_encoder(self.used_fields, self.options.missing, unknown="error")
+        self.source.check_unchanged()
         waiting: list[Floats] = []
         n_waiting = n_read = n_used = 0
         for batch in self.source.read(encoder):
@@ -207,6 +208,7 @@ class LabelledSource:
             on_batch()
         if n_waiting:
             yield self.split(np.concatenate(waiting))
+        self.source.check_unchanged()
         expected = self.surveys[self.target.name].n_rows
         if n_read != expected:
             raise InputError(

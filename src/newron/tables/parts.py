@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import warnings
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from os import PathLike, fspath
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from newron.errors import InputError
+from newron.errors import InputError, NewronWarning
 from newron.formatting import format_count
 from newron.tables.cells import CellFormat, Cells
 from newron.tables.encoding import Encoder
@@ -31,6 +32,11 @@ def list_files(pattern: str | PathLike[str] | Sequence[str | PathLike[str]]) -> 
     [PosixPath('a.csv'), PosixPath('b.csv')]
     """
     if not isinstance(pattern, str | PathLike):
+        if not isinstance(pattern, Iterable):
+            raise InputError(
+                "expected a file, a folder, a pattern or a list of files, got "
+                f"{type(pattern).__name__}"
+            )
         return [Path(each) for each in pattern]
     path = Path(pattern)
     if path.is_dir():
@@ -52,9 +58,23 @@ def open_parts(
     files = list_files(pattern)
     if not files:
         raise InputError("expected files of a table, got an empty list")
+    _warn_of_folders(files)
     if len(files) == 1:
         return open_table(files[0], header=header)
     return PartsSource(files, header=header)
+
+
+def _warn_of_folders(files: Sequence[Path]) -> None:
+    """Warn of columns that only names of folders have, as Spark and Hive write them."""
+    folders = {part for file in files for part in file.parts[:-1] if "=" in part}
+    names = sorted({folder.split("=")[0] for folder in folders})
+    if names:
+        warnings.warn(
+            f"the names of folders ({sorted(folders)[0]}, ...) are not read: their columns "
+            f"{', '.join(names)} are left out; write them into the files where they matter",
+            NewronWarning,
+            stacklevel=4,
+        )
 
 
 class PartsSource(Source):
@@ -93,6 +113,10 @@ class PartsSource(Source):
             first, done = first + n_rows, done + part.total
             self._notes += [note for note in part.list_notes() if note not in self._notes]
 
+    def list_files(self) -> Sequence[Path]:
+        """Return the files that are read."""
+        return self.files
+
     @property
     def n_bytes(self) -> int:
         """How large the files are together."""
@@ -114,6 +138,11 @@ class BatchSource(Source):
 
     def __init__(self, batches: Iterable[Any]) -> None:
         self.path, self._batches = Path("batches"), batches
+        if not isinstance(batches, Iterable) or is_frame(batches):
+            raise InputError(
+                f"expected a list of batches, got {type(batches).__name__}; one table is fitted "
+                "as it is"
+            )
         if iter(batches) is batches:
             raise InputError(
                 "expected batches that can be read more than once, got an iterator; bring a "
@@ -125,6 +154,10 @@ class BatchSource(Source):
             raise InputError("expected batches of a table, got none")
         self.names = tuple(column.name for column in columns)
         check_names(self.path, self.names)
+
+    def list_files(self) -> Sequence[Path]:
+        """Return no files."""
+        return []
 
     def get_format(self, missing: Iterable[str] = ()) -> CellFormat:
         """Return how cells are written: there are no usual words for missing values."""
@@ -143,9 +176,19 @@ class BatchSource(Source):
                     f"others ({differs[0]!r} is in one of them alone)"
                 )
             n_rows = len(columns[self.names[0]].cells)
+            odd = [name for name in self.names if len(columns[name].cells) != n_rows]
+            if odd:
+                raise InputError(
+                    f"batch {i} (counted from 0): expected {n_rows} rows in each column, got "
+                    f"{len(columns[odd[0]].cells)} in {odd[0]!r}"
+                )
             self.done = i + 1
             yield Batch({name: _list_cells(columns[name]) for name in self.names}, n_rows, first)
             first += n_rows
+        if self.total not in (0, self.done):
+            raise InputError(
+                f"expected {self.total} batches, which their len says, got {self.done}"
+            )
 
 
 def _read_batch(batch: Any) -> list[RawColumn]:

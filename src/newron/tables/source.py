@@ -54,6 +54,7 @@ class Source(ABC):
     decimal_comma = False
     total = 0
     done = 0
+    _seen: tuple[tuple[int, int], ...] | None = None
 
     @abstractmethod
     def read(self, encoder: Encoder | None = None, others: Sequence[str] = ()) -> Iterator[Batch]:
@@ -67,6 +68,33 @@ class Source(ABC):
     def n_bytes(self) -> int:
         """How large the file is."""
         return self.path.stat().st_size
+
+    def list_files(self) -> Sequence[Path]:
+        """Return the files that are read."""
+        return [self.path]
+
+    def watch(self) -> None:
+        """Remember what the files are, for :meth:`check_unchanged`."""
+        self._seen = self._look()
+
+    def check_unchanged(self) -> None:
+        """Raise where a file has changed since."""
+        if self._seen is None:
+            return
+        for file, before, now in zip(self.list_files(), self._seen, self._look(), strict=True):
+            if now != before:
+                raise InputError(
+                    f"{file}: expected the file that was read before, got one that has changed "
+                    "since; fit again"
+                )
+
+    def _look(self) -> tuple[tuple[int, int], ...]:
+        """Return the size of each file, and when it was written last."""
+        try:
+            found = [file.stat() for file in self.list_files()]
+        except FileNotFoundError as error:
+            raise InputError(f"{error.filename}: expected a file, got none") from None
+        return tuple((one.st_size, one.st_mtime_ns) for one in found)
 
     def find_order(self, name: str) -> tuple[Label, ...] | None:
         """Return the categories of a column in their order, where the file says that it has one."""
@@ -82,11 +110,13 @@ class Source(ABC):
         words = MISSING_WORDS | {word.strip() for word in missing}
         return CellFormat(words, self.decimal_comma, self.typed)
 
-    def make_encoder(self, fields: Sequence[Field], missing: Iterable[str] = ()) -> Encoder:
+    def make_encoder(
+        self, fields: Sequence[Field], missing: Iterable[str] = (), unknown: str = "missing"
+    ) -> Encoder:
         """Return what turns batches into rows of some fields, all of them columns."""
         for one in fields:
             self.check_column(one.name)
-        return Encoder(fields, self.get_format(missing), self.path)
+        return Encoder(fields, self.get_format(missing), self.path, unknown)
 
     def check_column(self, name: str, what: str = "a column") -> None:
         """Raise where a name is no column, and list which ones are like it."""
