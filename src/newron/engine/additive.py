@@ -7,7 +7,7 @@ of few functions of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ _PARTNER_ROWS = 20_000  # of wide tables, on which columns are looked at for the
 _PAIR_ROUNDS = 2
 _HEREDITY = 0.2  # the smallest importance of a column in pairs, in units of the mean
 _MOST_DOUBT = 2.0  # of the logarithm of a prior variance
+_FIXED_ROUNDS = 4  # of Newton's steps under prior variances that stay
 _PRUNED = 1e-4  # prior variance below which a group is dropped, on many rows
 
 
@@ -287,6 +288,14 @@ def _list_partners(model: Additive) -> list[int]:
     return sorted({*_list_free(model), *(everything[i] for i in found)})
 
 
+def widen_priors(model: Additive, factor: float, stage: Stage | None = None) -> Additive:
+    """Return a model whose prior variances are larger by a factor, solved anew."""
+    wider = replace(model, at=model.at.widen(factor))
+    _solve(wider, _FIXED_ROUNDS, stage or _ignore, fixed=True)
+    wider.last_design = None
+    return wider
+
+
 def _hold_directions(model: Additive, notify: Stage) -> None:
     """Make curves rise or fall as they must, and let all others move along."""
     table, sums = model.table, model.sum_derivatives()
@@ -327,10 +336,11 @@ def _count_pull(total: float) -> float:
     return float(_PULL * min(1.0, _PULL_ROWS / total) ** 0.5)
 
 
-def _solve(model: Additive, rounds: int, notify: Stage) -> None:
+def _solve(model: Additive, rounds: int, notify: Stage, *, fixed: bool = False) -> None:
     """Solve for coefficients and variances; on many rows drop groups of no effect."""
     pull = _count_pull(model.table.total)
-    settings = Settings(rounds if model.is_few else min(rounds, 4), pull, lambda: notify(""))
+    few = rounds if model.is_few else min(rounds, 4)
+    settings = Settings(few, pull, lambda: notify(""), fixed)
     left = rounds
     while True:
         design = model.design()

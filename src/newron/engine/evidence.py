@@ -30,6 +30,7 @@ Attempt = Callable[[float], tuple[Values, float]]  # a rate to the scores and th
 _FREE = 1e-6  # prior precision of the constant
 _SHARED_FREE = 0.05  # of the constants of several classes, which are free together
 _LARGEST, _SMALLEST = 4.0, 1e-7  # prior variances
+_WIDEST = 8.0  # of those that are widened
 _PULL = 3.0  # times the geometric mean: one column shall not free all of its kind
 _FASTER = 1.2  # the evidence's steps crawl towards their end
 _FARTHEST = 2.5  # a step of the logarithm of a variance
@@ -44,6 +45,7 @@ class Settings:
     rounds: int = 12
     pull: float = 5.0  # effective coefficients that a kind's variance counts for
     callback: Callable[[], None] | None = None  # between rounds
+    fixed: bool = False  # whether prior variances stay as they are
 
 
 @dataclass
@@ -74,6 +76,11 @@ class Coefficients:
             np.concatenate([self.variance, more.variance]),
             np.concatenate([self.effective, more.effective]),
         )
+
+    def widen(self, factor: float) -> Coefficients:
+        """Return a copy whose prior variances are larger by a factor."""
+        variance = np.minimum(factor * self.variance, np.maximum(_WIDEST, self.variance))
+        return Coefficients(list(self.groups), self.values.copy(), variance, self.effective.copy())
 
     def keep(self, mask: NDArray[np.bool_]) -> Coefficients:
         """Return some of the groups."""
@@ -129,7 +136,7 @@ def solve(
         _count_effective(at)
         likelihood.update(scores, float(at.effective.sum()) + 1.0)
         walk.loss = None if likelihood.objective.follows else walk.loss
-        change = _update_variances(at, settings.pull)
+        change = 0.0 if settings.fixed else _update_variances(at, settings.pull)
         if change < _DONE and n_round > 2:
             break
     return scores, change < _DONE

@@ -221,7 +221,7 @@ def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> A
     )
     objective = likelihood.objective
     if model.is_few and model.at.groups and objective.stratified and not objective.follows:
-        calibrate(model)
+        return calibrate(model, options.progress)
     return model
 
 
