@@ -36,6 +36,19 @@ class TestHeaviside:
             assert (model.scores([[x]], compiled=compiled)[0, 0] > 0) == holds
 
 
+def test_what_a_layer_leaves_out_is_one_and_zero():
+    ones, level = [[1.0]] * 3, [[0.0]] * 3
+    layer = Layer("linear", "sum", "identity", 2, [0, 1, 1], [0, 0, 0], ones, level)
+    assert layer.weights.tolist() == [1.0, 1.0, 1.0]
+    assert layer.offsets.tolist() == [0.0, 0.0]
+    assert [list(layer.list_edges(j)) for j in range(2)] == [[0], [1, 2]]
+    with pytest.raises(ValueError, match="read-only"):
+        layer.weights[0] = 2.0
+    full = layer.replace(alpha=[1.0, 2.0, 3.0], centre=[4.0, 5.0])
+    assert full.weights.tolist() == [1.0, 2.0, 3.0]
+    assert full.offsets.tolist() == [4.0, 5.0]
+
+
 def test_a_model_predicts_with_numpy_alone(tmp_path):
     """No scikit-learn, no compiled core: what a light scoring environment has."""
     model = make_model(11)

@@ -91,10 +91,9 @@ def make_bounds(space: Space, demands: Demands, scores: Floats) -> Bounds:
 
 def _list_weights(layer: Layer) -> Floats:
     """Return what h of each function is multiplied by on its way into the sum."""
-    weights = np.ones(len(layer.source)) if layer.alpha is None else layer.alpha
     if layer.aggregation != "mean":
-        return weights
-    return np.asarray(weights / np.diff(layer.begin)[layer.target])
+        return layer.weights
+    return np.asarray(layer.weights / np.diff(layer.begin)[layer.target])
 
 
 class Reach:
@@ -130,7 +129,7 @@ class _LayerReach:
         self._layer = layer
         self._n_inputs = len(space.model.schema)
         self._deep = np.flatnonzero(layer.source >= self._n_inputs)
-        self._weights = np.ones(len(layer.source)) if layer.alpha is None else layer.alpha
+        self._weights = layer.weights
         self._sums = layer.aggregation in ("sum", "mean")
         self._exact = get_processing(layer.processing).crisp and layer.alpha is None
         parts = space.now[first : first + len(layer.source)] * self._weights

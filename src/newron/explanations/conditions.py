@@ -99,15 +99,14 @@ class Conditions:
         crisp = get_processing(layer.processing).crisp and isinstance(layer.aggregation, str)
         if not crisp or layer.alpha is not None:
             return None
-        n = int(layer.begin[j + 1] - layer.begin[j])
+        n = len(layer.list_edges(j))
         counts = np.arange(n + 1)
         z = {
             "sum": counts,
             "mean": counts / max(n, 1),
             "max": counts > 0,
         }.get(str(layer.aggregation), (counts == n) & ((n > 0) | (layer.aggregation == "product")))
-        centre = 0.0 if layer.centre is None else layer.centre[j]
-        return activate(layer.activation, np.asarray(z, np.float64) - centre)
+        return activate(layer.activation, np.asarray(z, np.float64) - layer.offsets[j])
 
 
 def name_functions(model: Model) -> list[list[str]]:

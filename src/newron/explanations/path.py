@@ -216,7 +216,7 @@ class Reader:
             n_signals += layer.n_neurons
 
     def _read_stage(self, number: int, layer: Layer, j: int, name: str, signal: int) -> Stage:
-        edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
+        edges = layer.list_edges(j)
         ends = find_windows(layer, edges)
         after = set(ends.values())
         parts = tuple(
@@ -232,7 +232,7 @@ class Reader:
             str(layer.activation),
             parts,
             _aggregate(layer.aggregation, [part.contribution for part in parts]),
-            0.0 if layer.centre is None else float(layer.centre[j]),
+            float(layer.offsets[j]),
             self._signals[signal],
         )
 

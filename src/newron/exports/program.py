@@ -190,7 +190,7 @@ class _LayerReader:
             total = self._aggregate(part, j, products)
             if divisors is not None and part.begin[j] == part.begin[j + 1]:
                 # A constant: some databases divide whole numbers as such.
-                total = Number(0.0 if layer.centre is None else 0.0 - float(layer.centre[j]))
+                total = Number(0.0 - float(layer.offsets[j]))
             elif divisors is not None:
                 total = divide(total, Number(float(divisors[j])))
             key = Key("neuron", self.number, j)
@@ -230,7 +230,7 @@ class _LayerReader:
 
     def _aggregate(self, layer: Layer, j: int, products: list[Step]) -> Expression:
         parts: list[Expression] = []
-        for e in range(int(layer.begin[j]), int(layer.begin[j + 1])):
+        for e in layer.list_edges(j):
             h = Value(Key("function", self.number, e))
             parts.append(h if layer.alpha is None else multiply(Number(float(layer.alpha[e])), h))
         own = not isinstance(layer.aggregation, str)

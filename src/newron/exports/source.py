@@ -260,8 +260,7 @@ def _describe_layer(layer: Layer, names: Sequence[str]) -> dict[str, Any]:
         "aggregation": f"{layer.aggregation}",
         "activation": f"{layer.activation}",
         "neurons": [
-            {"name": name, "centre": 0.0 if layer.centre is None else float(layer.centre[j])}
-            for j, name in enumerate(names)
+            {"name": name, "centre": float(layer.offsets[j])} for j, name in enumerate(names)
         ],
         "functions": [
             {

@@ -141,12 +141,12 @@ class _DiagramReader:
     # ---- neurons ----
 
     def _read_neuron(self, number: int, layer: Layer, j: int) -> Neuron:
-        edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
+        edges = layer.list_edges(j)
         first = sum(len(one.source) for one in self.model.layers[: number - 1])
         shapes = [self.shapes[first + e] for e in edges]
         signal = self._find_signal(number, j)
         low, high = _find_limits(layer.aggregation, shapes)
-        centre = 0.0 if layer.centre is None else float(layer.centre[j])
+        centre = float(layer.offsets[j])
         ends = activate_limits(layer.activation, *(np.array([[low], [high]]) - centre))
         self.reach.append((float(ends[0][0]), float(ends[1][0])))
         alive = signal in self.alive or number == len(self.model.layers)

@@ -73,7 +73,7 @@ def _cut_model(model: Model, k: int) -> Model | None:
 def _hold(layer: Layer, h: Floats, held: Sequence[int]) -> Floats:
     """Return the value of a neuron when some of its functions are held constant."""
     j = int(layer.target[held[0]])
-    edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
+    edges = layer.list_edges(j)
     total: Floats | None = None
     for i in edges:
         part = np.full(len(h), find_constant(layer, h[:, i])) if i in held else h[:, i]
@@ -85,7 +85,7 @@ def _hold(layer: Layer, h: Floats, held: Sequence[int]) -> Floats:
     if get_reduction(layer.aggregation) == "mean":
         total = total / len(edges)
     total = finish(layer.aggregation, total)
-    return activate(layer.activation, total if layer.centre is None else total - layer.centre[j])
+    return activate(layer.activation, total - layer.offsets[j])
 
 
 def _compare(

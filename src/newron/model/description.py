@@ -98,14 +98,13 @@ class _Points:
 def _describe_neuron(
     layer: Layer, j: int, name: str, names: list[str], points: _Points
 ) -> list[str]:
-    first, end = int(layer.begin[j]), int(layer.begin[j + 1])
     counts = layer.processing == "heaviside" and layer.alpha is None and layer.aggregation == "sum"
     head = "counts how many hold of" if counts else describe_aggregation(layer.aggregation)
     after = "" if layer.activation == "identity" else f", then {layer.activation}"
     lines = [f"{name} {head}{after}:"]
     # Functions of one input are one curve, and described on one line.
     curves: dict[int, list[str]] = {}
-    for e in range(first, end):
+    for e in layer.list_edges(j):
         weight = "" if layer.alpha is None else f"{format_number(layer.alpha[e])} × "
         described = f"{weight}{_describe_function(layer, e, names[layer.source[e]], points)}"
         curves.setdefault(int(layer.source[e]), []).append(described)

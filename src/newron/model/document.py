@@ -89,8 +89,7 @@ def _layer_to_dict(layer: Layer, names: list[str], n_inputs: int) -> Json:
         if layer.centre is not None:
             neuron["centre"] = float(layer.centre[j])
         neuron["functions"] = [
-            _function_to_dict(layer, e, names, n_inputs)
-            for e in range(layer.begin[j], layer.begin[j + 1])
+            _function_to_dict(layer, e, names, n_inputs) for e in layer.list_edges(j)
         ]
         neurons.append(neuron)
     return {

@@ -342,8 +342,7 @@ class Model(Readable, Calibrated):
         before = self.layers[: range(len(self.layers))[layer]]
         n_signals = len(self.schema) + sum(one.n_neurons for one in before)
         table = np.zeros((own.n_neurons, n_signals))
-        alpha = np.ones(len(own.source)) if own.alpha is None else own.alpha
-        np.add.at(table, (own.target, own.source), alpha)
+        np.add.at(table, (own.target, own.source), own.weights)
         return table
 
     def to_dict(self) -> dict[str, Any]:

@@ -224,6 +224,30 @@ class Layer:
         return ends
 
     @cached_property
+    def weights(self) -> Floats:
+        """``alpha``, or 1 for each function where a layer has none."""
+        return _freeze(np.ones(len(self.source))) if self.alpha is None else self.alpha
+
+    @cached_property
+    def offsets(self) -> Floats:
+        """``centre``, or 0 for each neuron where a layer has none."""
+        return _freeze(np.zeros(self.n_neurons)) if self.centre is None else self.centre
+
+    def list_edges(self, neuron: int) -> range:
+        """Return the numbers of a neuron's functions.
+
+        Parameters
+        ----------
+        neuron : int
+            From 0 on.
+
+        Returns
+        -------
+        range
+        """
+        return range(int(self.begin[neuron]), int(self.begin[neuron + 1]))
+
+    @cached_property
     def positions(self) -> Integers:
         """Functions by place: row p holds the p-th function of each neuron, or -1."""
         counts = np.diff(self.begin)
@@ -256,8 +280,8 @@ class Layer:
 
     def _find_scale(self) -> float | None:
         """Return the power of ten that makes whole numbers of all weights and centres."""
-        alpha = np.ones(len(self.source)) if self.alpha is None else self.alpha
-        numbers = alpha if self.centre is None else np.append(alpha, self.centre)
+        own = self.weights
+        numbers = own if self.centre is None else np.append(own, self.centre)
         most = float(max(len(numbers), 1))
         for digits in range(_MOST_DECIMALS + 1):
             scale = 10.0**digits
@@ -274,10 +298,9 @@ class Layer:
         if self.divisors is None:
             return self
         scale = self._find_scale() or 1.0
-        alpha = np.ones(len(self.source)) if self.alpha is None else self.alpha
         return self.replace(
             aggregation="sum" if self.aggregation == "mean" else self.aggregation,
-            alpha=np.round(alpha * scale),
+            alpha=np.round(self.weights * scale),
             centre=None if self.centre is None else np.round(self.centre * self.divisors),
         )
 

@@ -214,8 +214,7 @@ def _make_network(model: Model, terms: Sequence[Term]) -> Model:
 def _take_edges(
     last: Layer, edges: NDArray[np.intp], target: NDArray[np.intp], n_neurons: int
 ) -> Layer:
-    alpha = np.ones(len(last.source)) if last.alpha is None else last.alpha
-    aggregation = last.aggregation
+    alpha, aggregation = last.weights, last.aggregation
     if aggregation == "mean":
         alpha = alpha / np.diff(last.begin)[last.target]
         aggregation = "sum"

@@ -99,9 +99,8 @@ def adds_exactly(model: Model) -> bool:
         return _compares_exactly(last, model.output.bands)
     if not isinstance(model.output, Classes) or (last.divisors == last.divisors[0]).all():
         return True
-    sizes = np.zeros(last.n_neurons) if last.scaled.centre is None else np.abs(last.scaled.centre)
-    weights = last.scaled.alpha
-    np.add.at(sizes, last.target, 1.0 if weights is None else np.abs(weights))
+    sizes = np.abs(last.scaled.offsets)
+    np.add.at(sizes, last.target, np.abs(last.scaled.weights))
     return bool(sizes.max() * np.diff(last.begin).max() < _MAX_CROSSED)
 
 
@@ -110,8 +109,8 @@ def _compares_exactly(last: Layer, limits: Sequence[float]) -> bool:
     assert last.divisors is not None  # noqa: S101 - checked by the caller
     exact = [to_fraction(limit) for limit in limits]
     grid = math.lcm(int(last.divisors[0]), *(limit.denominator for limit in exact))
-    size = 0.0 if last.centre is None else float(np.abs(last.centre).sum())
-    size += len(last.source) if last.alpha is None else float(np.abs(last.alpha).sum())
+    size = float(np.abs(last.offsets).sum())
+    size += float(np.abs(last.weights).sum())
     return grid * max(size, *(abs(float(limit)) for limit in exact)) < _MAX_CROSSED
 
 
@@ -121,12 +120,12 @@ def measure_rounding(layer: Layer) -> Floats:
     Each of n additions rounds what cannot be more than all weights together; and a weight
     is written as a decimal that may be half a unit in the last digit away.
     """
-    alpha = np.ones(len(layer.source)) if layer.alpha is None else np.abs(layer.alpha)
+    alpha = np.abs(layer.weights)
     out = np.zeros(layer.n_neurons)
     for j, (first, end) in enumerate(pairwise(layer.begin.tolist())):
         own = alpha[first:end]
         size = np.maximum(own, 1.0).prod() if layer.aggregation == "product" else own.sum()
-        centre = 0.0 if layer.centre is None else abs(float(layer.centre[j]))
+        centre = abs(float(layer.offsets[j]))
         out[j] = (end - first + 5) * 2.0**-52 * (float(size) + centre) + 1e-300
     return out
 
@@ -229,7 +228,7 @@ def _read_count(neuron: _Neuron, w: float, b: float) -> Node:
 
 
 def _read_neuron(layer: Layer, j: int, axes: Sequence[Axis], neurons: Sequence[_Neuron]) -> _Neuron:
-    edges = range(int(layer.begin[j]), int(layer.begin[j + 1]))
+    edges = layer.list_edges(j)
     nodes = [_read_condition(layer, e, axes, neurons) for e in edges]
     children = tuple(node for node in nodes if not isinstance(node, Const))
     always = sum(node.value for node in nodes if isinstance(node, Const))
@@ -264,7 +263,7 @@ def _read_output(
     terms: dict[Node, list[Fraction]],
 ) -> Fraction:
     """Add what the conditions of output j weigh to the terms; return the constant."""
-    edges = list(range(int(layer.begin[j]), int(layer.begin[j + 1])))
+    edges = list(layer.list_edges(j))
     nodes = [_read_condition(layer, e, axes, neurons) for e in edges]
     alpha = [1.0] * len(layer.source) if layer.alpha is None else layer.alpha.tolist()
     weights = [to_fraction(alpha[e]) for e in edges]

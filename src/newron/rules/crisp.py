@@ -132,7 +132,7 @@ def _weigh_anew(model: Model, crisp: Model, rows: NDArray[Any]) -> Model:
         for part in (model, crisp)
     )
     off, on = (_average(soft, hard == value, value) for value in (0.0, 1.0))
-    centre = np.zeros(last.n_neurons) if last.centre is None else last.centre.copy()
+    centre = last.offsets.copy()
     np.subtract.at(centre, last.target, last.alpha * off)
     alpha = last.alpha * (on - off)
     decimals = _find_decimals(alpha)

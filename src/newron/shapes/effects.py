@@ -282,8 +282,7 @@ class _EffectReader:
         first = sum(len(layer.source) for layer in self.model.layers[:-1])
         shapes = [self.shapes[first + e] for e in edges]
         ends = np.array([(shape.least, shape.greatest) for shape in shapes])
-        weights = np.ones(len(last.source)) if last.alpha is None else last.alpha
-        ends = ends * weights[edges, None]
+        ends = ends * last.weights[edges, None]
         if last.aggregation == "mean":
             ends = ends / int(last.begin[k + 1] - last.begin[k])
         kind = "sum" if last.aggregation == "mean" else last.aggregation

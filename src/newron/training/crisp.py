@@ -179,7 +179,7 @@ def to_crisp(layers: tuple[Layer, ...], ranking: Ranking) -> CrispShape:
     free: list[Flags] = []
     for layer in layers[:-1]:
         for j in range(layer.n_neurons):
-            edges = range(layer.begin[j], layer.begin[j + 1])
+            edges = layer.list_edges(j)
             conditions += [_to_condition(layer, e, ranking, n_inputs) for e in edges]
             free += [_to_free(layer, e, ranking, n_inputs) for e in edges]
             begin.append(len(conditions))
@@ -188,8 +188,8 @@ def to_crisp(layers: tuple[Layer, ...], ranking: Ranking) -> CrispShape:
     terms = [_to_condition(last, e, ranking, n_inputs) for e in edges]
     term_free = tuple(_to_free(last, e, ranking, n_inputs) for e in edges)
     weight = np.zeros((len(terms), last.n_neurons))
-    weight[np.arange(len(terms)), last.target] = 1.0 if last.alpha is None else last.alpha
-    centre = np.zeros(last.n_neurons) if last.centre is None else np.array(last.centre)
+    weight[np.arange(len(terms)), last.target] = last.weights
+    centre = np.array(last.offsets)
     return CrispShape(
         np.array(begin, np.int32),
         np.array(conditions, np.int32).reshape(-1, 3),

@@ -140,7 +140,7 @@ def _span_neurons(layer: Layer, span: Span) -> tuple[Floats, Floats]:
         combine_limits(layer.aggregation, bottom[first:end], top[first:end])
         for first, end in zip(layer.begin[:-1], layer.begin[1:], strict=True)
     ]
-    values = np.array(pairs) - (0.0 if layer.centre is None else layer.centre[:, None])
+    values = np.array(pairs) - layer.offsets[:, None]
     return activate_limits(layer.activation, values[:, 0], values[:, 1])
 
 
@@ -173,7 +173,7 @@ def drop_function(layers: Layers, n_inputs: int, at: int, e: int, value: float) 
 
 def _scale_first(layer: Layer, j: int, factor: float) -> Layer:
     """Multiply a product: by way of the weight of its first function."""
-    alpha = np.ones(len(layer.source)) if layer.alpha is None else np.array(layer.alpha)
+    alpha = np.array(layer.weights)
     alpha[layer.begin[j]] *= factor
     return layer.replace(alpha=alpha)
 
@@ -184,7 +184,7 @@ def _shift(layers: Layers, n_inputs: int, at: int, j: int, amount: float) -> Lay
     if amount == 0.0:
         return layers
     if at == len(layers) - 1 or layer.centre is not None or layer.activation != "identity":
-        centre = np.zeros(layer.n_neurons) if layer.centre is None else np.array(layer.centre)
+        centre = np.array(layer.offsets)
         centre[j] -= amount
         return (*layers[:at], layer.replace(centre=centre), *layers[at + 1 :])
     # A count stays a count: whatever reads it asks for less.
@@ -241,7 +241,7 @@ def _can_go(layer: Layer, span: Span, e: int) -> bool:
         return False
     if layer.aggregation not in ("min", "max"):
         return True
-    weight = np.ones(len(layer.source)) if layer.alpha is None else layer.alpha
+    weight = layer.weights
     others = np.flatnonzero(layer.target == layer.target[e])
     others = others[others != e]
     if not len(others):
@@ -357,8 +357,7 @@ def _add_up(layers: Layers, n_inputs: int, at: int) -> Layers:
         first = n_inputs + sum(before.n_neurons for before in layers[:at])
         after = [_ask_counts(reader, first, counts) for reader in layers[at + 1 :]]
         return (*layers[:at], layer.replace(aggregation="sum"), *after)
-    alpha = np.ones(len(layer.source)) if layer.alpha is None else layer.alpha
-    changed = layer.replace(aggregation="sum", alpha=alpha / counts[layer.target])
+    changed = layer.replace(aggregation="sum", alpha=layer.weights / counts[layer.target])
     return (*layers[:at], changed, *layers[at + 1 :])
 
 

@@ -31,7 +31,7 @@ def name_neurons(layer: Layer, signals: list[bytes]) -> list[bytes]:
     readers, out = _name_readers(layer, signals), []
     for j in range(layer.n_neurons):
         parts = [kind, b"" if layer.centre is None else layer.centre[j].tobytes()]
-        for e in range(layer.begin[j], layer.begin[j + 1]):
+        for e in layer.list_edges(j):
             parts += [readers[e]]
             parts += [b"" if layer.alpha is None else layer.alpha[e].tobytes()]
         out.append(hashlib.sha256(b"|".join(parts)).digest())
