@@ -13,7 +13,6 @@ from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes, Output
-from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.tables.field import Field
 from newron.training.architecture import Architecture
@@ -68,7 +67,7 @@ def _check_possible(architecture: Architecture, output: Output) -> None:
             f"{output.n_scores} classes: of several probabilities not all can rise"
         )
     for layer in architecture.layers:
-        function = get_processing(layer.processing)
+        function = layer.function
         if function.many_factors and layer.n_factors > 1:
             raise InputError(
                 f"monotonic_cst: a product of {layer.n_factors} factors rises and falls; choose "

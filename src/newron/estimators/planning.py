@@ -16,7 +16,6 @@ from newron.errors import InputError, NewronWarning
 from newron.estimators.columns import read_directions, read_periods
 from newron.model.arithmetic import Floats
 from newron.model.output import Output
-from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.neurons.processing import Processing
 from newron.tables.field import Field
@@ -91,7 +90,7 @@ def design_network(
 
 
 def _choose_recipe(estimator: NewronEstimator, architecture: Architecture) -> Recipe:
-    crisp = any(get_processing(layer.processing).crisp for layer in architecture.layers)
+    crisp = any(layer.function.crisp for layer in architecture.layers)
     recipe = get_recipe(estimator.recipe, crisp=crisp).adjust(
         max_iter=estimator.max_iter,
         batch_size=estimator.batch_size,

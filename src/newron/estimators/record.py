@@ -16,7 +16,6 @@ from newron.engine.rows import Rows
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
-from newron.model.processing import get_processing
 from newron.tables.field import Field
 from newron.tables.fingerprint import hash_table
 from newron.training.large import hash_blocks
@@ -83,8 +82,7 @@ def _hash(X: Floats, y: Floats) -> NDArray[np.uint64]:
 
 def cover_training(model: Model, data: TrainingSet) -> Coverage | None:
     """Keep how many training rows have which cells, so that rules can show their support."""
-    crisp = all(get_processing(layer.processing).crisp for layer in model.layers)
-    if not crisp or len(data) > _MAX_KEPT:
+    if not model.is_crisp or len(data) > _MAX_KEPT:
         return None
     from newron.rules.axis import make_axes
     from newron.rules.circuit import find_boundaries

@@ -18,7 +18,6 @@ from newron.explanations.space import Space
 from newron.model.aggregation import AnyAggregation, activate_limits
 from newron.model.arithmetic import Floats
 from newron.model.network import Layer
-from newron.model.processing import get_processing
 from newron.neurons.aggregation import Aggregation
 
 Ints = NDArray[np.intp]
@@ -131,7 +130,7 @@ class _LayerReach:
         self._deep = np.flatnonzero(layer.source >= self._n_inputs)
         self._weights = layer.weights
         self._sums = layer.aggregation in ("sum", "mean")
-        self._exact = get_processing(layer.processing).crisp and layer.alpha is None
+        self._exact = layer.function.crisp and layer.alpha is None
         parts = space.now[first : first + len(layer.source)] * self._weights
         parts[self._deep] = 0.0
         # Of each column, by how much it moves neurons, or functions where they are not added.
@@ -181,7 +180,7 @@ class _LayerReach:
 
 def _bound_functions(layer: Layer, edges: Ints, ends: Floats, n_inputs: int) -> Floats:
     """Return the least and greatest h of functions of neurons."""
-    function = get_processing(layer.processing)
+    function = layer.function
     x = ends[:, :, layer.source[edges] - n_inputs]
     if layer.processing in _MONOTONE:
         h = np.stack([layer.process(part, layer.b[edges], edges) for part in x])

@@ -15,7 +15,6 @@ from newron.model.description import NEVER
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
-from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.rules.node import TRUE, Count
 from newron.rules.text import format_quantifier
@@ -96,7 +95,7 @@ class Conditions:
         """Return the value of a neuron by the number of its conditions that hold."""
         number, neuron = self.find_neuron(source) or (1, 1)
         layer, j = self._model.layers[number - 1], neuron - 1
-        crisp = get_processing(layer.processing).crisp and isinstance(layer.aggregation, str)
+        crisp = layer.function.crisp and isinstance(layer.aggregation, str)
         if not crisp or layer.alpha is not None:
             return None
         n = len(layer.list_edges(j))
@@ -121,9 +120,7 @@ def name_functions(model: Model) -> list[list[str]]:
     conditions = Conditions(model)
     return [
         [
-            conditions.read(number, e).text
-            if get_processing(layer.processing).crisp
-            else conditions.names[source]
+            conditions.read(number, e).text if layer.function.crisp else conditions.names[source]
             for e, source in enumerate(layer.source.tolist())
         ]
         for number, layer in enumerate(model.layers, 1)

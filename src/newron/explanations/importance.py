@@ -24,7 +24,6 @@ from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Output
-from newron.model.processing import get_processing
 from newron.model.schema import Column, Schema
 from newron.model.survival import refuse_survival
 from newron.rules.coverage import number_classes
@@ -365,7 +364,7 @@ def _find_constants(model: Model, rows: Floats) -> dict[tuple[int, int], float]:
 
 def find_constant(layer: Layer, h: Floats) -> float:
     """Return the mean of a function's values, or of a step the more frequent one."""
-    function = get_processing(layer.processing)
+    function = layer.function
     mean = float(h.mean())
     if function.crisp:
         return 1.0 if mean >= 0.5 else 0.0

@@ -20,7 +20,6 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer, trace_signals
 from newron.model.output import Label
-from newron.model.processing import get_processing
 from newron.model.terms import split_terms
 from newron.neurons.aggregation import Aggregation
 from newron.rules.circuit import to_fraction
@@ -207,7 +206,7 @@ class Reader:
         n_signals = len(self._model.schema)
         for number, layer in enumerate(self._model.layers, 1):
             names = self._conditions.names[n_signals : n_signals + layer.n_neurons]
-            if get_processing(layer.processing).crisp:
+            if layer.function.crisp:
                 for j in range(layer.n_neurons):
                     held = self._h[number - 1][layer.begin[j] : layer.begin[j + 1]]
                     self._counts[n_signals + j] = int(held.sum())
@@ -257,7 +256,7 @@ class Reader:
             origin=self._conditions.find_neuron(source),
             unit=None if column is None else column.unit,
         )
-        if get_processing(layer.processing).crisp:
+        if layer.function.crisp:
             return self._evaluate(part, self._conditions.read(number, e, end), source)
         return part
 

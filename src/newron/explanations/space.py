@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from newron.explanations.row import open_layers
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
@@ -105,7 +104,7 @@ def _is_crisp(model: Model, column: int) -> bool:
     """Return whether steps alone read a column, on its own scale."""
     for layer in model.layers:
         mine = layer.source == column
-        crisp = get_processing(layer.processing).crisp and not layer.rank[mine].any()
+        crisp = layer.function.crisp and not layer.rank[mine].any()
         if mine.any() and not crisp:
             return False
     return True

@@ -26,7 +26,6 @@ from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.compiled import list_curves
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.processing import get_processing
 from newron.neurons.activation import Activation
 from newron.neurons.loss import Loss
 from newron.neurons.processing import Processing
@@ -81,7 +80,7 @@ def make_function(layer: Layer, e: int, x: Expression, b: Sequence[float]) -> Ex
     w = layer.w[e].tolist()
     if isinstance(layer.processing, str) and layer.processing in _FUNCTIONS:
         return _FUNCTIONS[layer.processing](x, w, b)
-    function = get_processing(layer.processing)
+    function = layer.function
     shifts = [_shift(x, *pair) for pair in zip(w, b, strict=True)]
     further = [Number(value) for value in layer.parameters[e].tolist()]
     return call(_name(function), *shifts, *further)
@@ -120,7 +119,7 @@ def list_definitions(model: Model) -> dict[str, Definition]:
     """Return the formulas of a model, by their names in exports."""
     layers = model.layers
     used = [layer for layer in layers if layer.processing not in _FUNCTIONS]
-    functions = [get_processing(layer.processing).with_factors(layer.n_factors) for layer in used]
+    functions = [layer.function.with_factors(layer.n_factors) for layer in used]
     made = list(map(_define_processing, functions))
     for layer in layers:
         made += starmap(_define_curve, list_curves(layer.aggregation, layer.activation))

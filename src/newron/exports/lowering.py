@@ -46,7 +46,6 @@ from newron.expressions.tree import (
     rebuild,
     substitute,
 )
-from newron.model.processing import get_processing
 
 _MAX_COLUMNS = 100  # functions that get columns of their own at a time
 _MAX_FACTORS = 10  # and parts of a sum: databases do not nest very deep
@@ -83,7 +82,7 @@ def lower_program(
         blocks += lowering.lower_block("ranks", program.ranks)
     for number, stage in enumerate(program.stages, 1):
         # A condition on a neuron may compare with the very value that it has: no rounding there.
-        crisp = any(get_processing(layer.processing).crisp for layer in layers[number:])
+        crisp = any(layer.function.crisp for layer in layers[number:])
         lowering.exact = exact or crisp
         functions = stage.functions
         if len(functions) > _MAX_COLUMNS and not collect_definitions(_list(functions), program.own):

@@ -11,7 +11,6 @@ from newron.explanations.conditions import FunctionCondition
 from newron.explanations.row import get_value
 from newron.formatting import clean, format_position, format_threshold
 from newron.model.network import Layer
-from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.shapes.shape import Shape
 
@@ -47,7 +46,7 @@ def find_marks(shape: Shape, crisp: bool) -> tuple[Mark, ...]:
 
 def is_count(layer: Layer) -> bool:
     """Return whether the neurons of a layer count how many conditions hold."""
-    crisp = get_processing(layer.processing).crisp
+    crisp = layer.function.crisp
     plain = layer.aggregation == "sum" and layer.activation == "identity"
     return crisp and plain and layer.alpha is None and layer.centre is None
 

@@ -20,7 +20,6 @@ from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.output import Classes
-from newron.model.processing import get_processing
 from newron.shapes.shape import Shape
 
 
@@ -282,7 +281,7 @@ class Diagram:
     @property
     def is_crisp(self) -> bool:
         """Whether all functions are conditions."""
-        return all(get_processing(layer.processing).crisp for layer in self.model.layers)
+        return self.model.is_crisp
 
     def find_signal(self, neuron: Neuron) -> int:
         """Return the number by which functions read a neuron."""

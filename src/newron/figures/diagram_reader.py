@@ -27,7 +27,6 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
-from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.shapes.curve import trace_function
 from newron.shapes.shape import Shape, Shapes
@@ -193,14 +192,14 @@ class _DiagramReader:
         signal = int(layer.source[e])
         axis = self._read_axis(signal)
         weight = 1.0 if shape.weight is None else shape.weight
-        crisp = get_processing(layer.processing).crisp
+        crisp = layer.function.crisp
         marks = find_marks(shape, crisp)
         if axis.labels:
             x, h = np.arange(len(axis.labels), dtype=np.float64), np.array(layer.levels[e])
         else:
             x = _place_points(axis, [mark.place for mark in marks])
             h = trace_function(self.model.schema, layer, e, x)
-        bounded = get_processing(layer.processing).bounded
+        bounded = layer.function.bounded
         low, high = (0.0, weight) if bounded else _find_ends(weight, shape)
         condition = self.conditions.read(shape.layer, e) if crisp else None
         place = math.nan if self.row is None else self._get_value(signal)

@@ -13,7 +13,6 @@ from newron.model.aggregation import (
     get_reduction,
 )
 from newron.model.network import Layer, rank_edges
-from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.neurons.activation import Activation
 from newron.neurons.aggregation import Aggregation
@@ -54,7 +53,7 @@ def make_evaluator(schema: Schema, layers: tuple[Layer, ...]) -> Any:
             np.concatenate([np.zeros(0), *layer.levels]),
         )
         if layer.processing not in names:
-            function = get_processing(layer.processing).with_factors(layer.n_factors)
+            function = layer.function.with_factors(layer.n_factors)
             code, constants, n_registers = function.tape.code
             sizes = len(function.arguments), n_registers
             further = np.array(layer.parameters).ravel()

@@ -8,7 +8,6 @@ from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Output
-from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.model.survival import Survival
 from newron.neurons.loss import Loss
@@ -105,7 +104,7 @@ def _function_to_dict(layer: Layer, e: int, names: list[str], n_inputs: int) -> 
     out: Json = {"input" if source < n_inputs else "neuron": names[source]}
     if layer.rank[e]:
         out["scale"] = "rank"
-    many = get_processing(layer.processing).many_factors
+    many = layer.function.many_factors
     if len(layer.levels[e]):
         out["levels"] = layer.levels[e].tolist()
     else:

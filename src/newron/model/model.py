@@ -21,7 +21,6 @@ from newron.model.labels import Labels
 from newron.model.measurement import Measurement
 from newron.model.network import Layer, evaluate, within_limits
 from newron.model.output import Classes, Output
-from newron.model.processing import get_processing
 from newron.model.readable import Readable
 from newron.model.schema import Schema
 from newron.tables.field import LARGEST_INPUT, Field
@@ -124,7 +123,7 @@ class Model(Readable, Calibrated):
     @property
     def is_crisp(self) -> bool:
         """Whether all functions are steps: then the network is a set of rules."""
-        return all(get_processing(layer.processing).crisp for layer in self.layers)
+        return all(layer.function.crisp for layer in self.layers)
 
     # ---- predicting ----
 

@@ -140,7 +140,7 @@ class Layer:
 
     def _check(self) -> None:
         n = len(self.target)
-        functions = get_processing(self.processing)
+        functions = self.function
         if self.n_neurons < 1:
             raise ModelError(f"a layer needs a neuron, got {self.n_neurons}")
         if self.w.ndim != 2 or self.w.shape != self.b.shape or self.w.shape[1] < 1:
@@ -208,8 +208,7 @@ class Layer:
         array of shape (n_rows, n_functions)
         """
         chosen = slice(None) if edges is None else edges
-        function = get_processing(self.processing)
-        return function.value(x, self.w[chosen], b, self.parameters[chosen])
+        return self.function.value(x, self.w[chosen], b, self.parameters[chosen])
 
     @property
     def n_factors(self) -> int:
@@ -222,6 +221,11 @@ class Layer:
         ends = np.searchsorted(self.target, np.arange(self.n_neurons + 1)).astype(np.int32)
         ends.flags.writeable = False
         return ends
+
+    @property
+    def function(self) -> Processing:
+        """The processing function h, also where ``processing`` is its name."""
+        return get_processing(self.processing)
 
     @cached_property
     def weights(self) -> Floats:
@@ -268,7 +272,7 @@ class Layer:
         plain = isinstance(self.aggregation, str) and self.aggregation != "product"
         if self.activation != "identity" or not plain:
             return None
-        if not get_processing(self.processing).crisp:
+        if not self.function.crisp:
             return None
         scale = self._find_scale()
         if scale is None:

@@ -31,7 +31,6 @@ from newron.model.labels import refuse_labels
 from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.output import Classes
-from newron.model.processing import get_processing
 from newron.model.survival import refuse_survival
 from newron.model.terms import Terms, split_terms
 from newron.report.labels import Labels, rename, rename_card
@@ -294,7 +293,7 @@ def _find_columns(model: Model, fixed: str | Sequence[str]) -> tuple[int, ...]:
 
 
 def _find_rules(model: Model, seconds: float) -> RuleSet | None:
-    if not all(get_processing(layer.processing).crisp for layer in model.layers):
+    if not model.is_crisp:
         return None
     try:
         return extract(model, seconds=seconds)

@@ -13,7 +13,6 @@ from newron.drawing.markup import Markup
 from newron.figures.diagram import Diagram, Function
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
-from newron.model.processing import get_processing
 from newron.model.schema import Column
 from newron.report.facts import Facts
 from newron.report.network_section import describe_count
@@ -158,7 +157,7 @@ def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
         return {"places": [_plain(x) for x in axis.values]}
     for layer in facts.model.layers:
         mine = layer.source == i
-        crisp = get_processing(layer.processing).crisp and not layer.rank[mine].any()
+        crisp = layer.function.crisp and not layer.rank[mine].any()
         if mine.any() and not crisp:
             return {"grid": np.linspace(column.low, column.high, _GRID + 1).tolist()}
     ends = pairwise([-math.inf, *axis.boundaries, math.inf])

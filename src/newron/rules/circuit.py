@@ -22,7 +22,6 @@ from newron.model.condition import find_runs
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes
-from newron.model.processing import get_processing
 from newron.rules.axis import Axis, make_axes
 from newron.rules.node import FALSE, TRUE, Const, Count, Literal, Node
 
@@ -133,7 +132,7 @@ def measure_rounding(layer: Layer) -> Floats:
 def check_crisp(model: Model) -> None:
     """Raise an error for a model that has functions between 0 and 1."""
     for number, layer in enumerate(model.layers, 1):
-        if not get_processing(layer.processing).crisp:
+        if not layer.function.crisp:
             raise ModelError(
                 f"rules are exact for crisp networks: expected heaviside, got {layer.processing} "
                 f"in layer {number}; model.crisp() gives the nearest crisp network"
@@ -205,7 +204,7 @@ def _read_condition(layer: Layer, e: int, axes: Sequence[Axis], neurons: Sequenc
 
 def read_mask(axis: Axis, layer: Layer, e: int) -> int:
     """Return the mask of the cells for which function e of a layer, which reads a column, is 1."""
-    function = get_processing(layer.processing)
+    function = layer.function
     cells = axis.representatives
     values = function.value(cells[:, None], layer.w[e : e + 1], layer.b[e : e + 1])[:, 0]
     if len(layer.levels[e]):

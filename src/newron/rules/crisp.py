@@ -24,7 +24,6 @@ from newron.model.edits import open_functions
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Classes, Label
-from newron.model.processing import get_processing
 from newron.model.schema import Schema
 
 _SOFT = ("sigmoid", "tanh_prod")
@@ -60,7 +59,7 @@ def make_crisp(model: Model, X: ArrayLike | None = None) -> Model:
 
 
 def _is_crisp(layer: Layer) -> bool:
-    return get_processing(layer.processing).crisp
+    return layer.function.crisp
 
 
 def _check_soft(model: Model) -> None:

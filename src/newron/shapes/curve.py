@@ -12,7 +12,6 @@ import numpy as np
 
 from newron.model.arithmetic import Floats
 from newron.model.network import Layer
-from newron.model.processing import get_processing
 from newron.model.schema import Column, RankScale, Schema
 from newron.neurons.processing import Processing
 
@@ -140,7 +139,7 @@ class Curve(SampledCurve):
     @property
     def processing(self) -> Processing:
         """What kind of function it is."""
-        return get_processing(self.layer.processing)
+        return self.layer.function
 
     @property
     def scale(self) -> RankScale | None:

@@ -18,7 +18,6 @@ from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.description import VERBS
 from newron.model.model import Model
 from newron.model.output import Classes, Output
-from newron.model.processing import get_processing
 from newron.shapes.sentence import describe_fuzzy, describe_shape, format_factor, list_neuron
 from newron.shapes.shape import Kind, Neuron, Shape
 from newron.shapes.shape_reader import read_shapes
@@ -129,7 +128,7 @@ class FuzzyRules(Printed):
 def read_fuzzy_rules(model: Model) -> FuzzyRules:
     """Return the fuzzy rules of a network whose functions lie between 0 and 1."""
     for number, layer in enumerate(model.layers, 1):
-        if not get_processing(layer.processing).bounded:
+        if not layer.function.bounded:
             raise ModelError(
                 f"expected functions from 0 to 1 (sigmoid, tanh_prod or heaviside) for fuzzy "
                 f"rules, got {layer.processing} in layer {number}; read_shapes describes those too"

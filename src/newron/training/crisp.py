@@ -14,7 +14,6 @@ from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Output
-from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.tables.field import LARGEST_INPUT
 from newron.training.core_trainer import make_core_loss
@@ -167,9 +166,7 @@ def can_be_polished(layers: tuple[Layer, ...]) -> bool:
         layer.alpha is None and layer.centre is None and layer.activation == "identity"
         for layer in layers[:-1]
     )
-    return plain and all(
-        get_processing(layer.processing).crisp and layer.aggregation == "sum" for layer in layers
-    )
+    return plain and all(layer.function.crisp and layer.aggregation == "sum" for layer in layers)
 
 
 def to_crisp(layers: tuple[Layer, ...], ranking: Ranking) -> CrispShape:

@@ -15,7 +15,6 @@ from newron.model.arithmetic import Floats
 from newron.model.edits import Layers, pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.processing import get_processing
 from newron.objectives import Expansion
 from newron.training.folding import (
     drop_function,
@@ -305,7 +304,7 @@ def _list_values(
     """
     layer = layers[at]
     own = f"{layer.processing}".encode() + name_function(layer, e)
-    if not get_processing(layer.processing).crisp:
+    if not layer.function.crisp:
         if own not in memory.means:
             memory.means[own] = task.average(task.probe(layers[:at], layer, [e])[:, 0])
         values = [memory.means[own]]
@@ -343,7 +342,7 @@ def _find_typical(task: Task, layers: Layers, at: int, signal: int) -> float:
     place = np.array([signal], np.int32)
     ask = Layer("linear", "sum", "identity", 1, 0 * place, place, one, 0.0 * one)
     level = task.probe(layers[: at + 1], ask, [0])[:, 0]
-    if not get_processing(layers[at].processing).crisp:
+    if not layers[at].function.crisp:
         return task.average(level)
     values, which = np.unique(level, return_inverse=True)
     return float(values[np.argmax(np.bincount(which, task.problem.weight))])

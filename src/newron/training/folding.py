@@ -17,7 +17,6 @@ from newron.model.arithmetic import Floats
 from newron.model.edits import Layers, drop_unread, pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer, rank_edges
-from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.training.naming import name_function, name_inputs, name_neurons
 
@@ -128,7 +127,7 @@ def _find_span(layer: Layer, schema: Schema, low: Floats, high: Floats) -> Span:
         if column.gaps:
             gap = layer.missing[e]
             bottom[e], top[e] = min(bottom[e], gap), max(top[e], gap)
-    return Span(bottom, top, get_processing(layer.processing).bounded)
+    return Span(bottom, top, layer.function.bounded)
 
 
 def _span_neurons(layer: Layer, span: Span) -> tuple[Floats, Floats]:
@@ -273,7 +272,7 @@ def _skip_single(layers: Layers, n_inputs: int) -> Layers:
     for at, layer in enumerate(layers[:-1]):
         plain = layer.alpha is None and layer.centre is None and layer.activation == "identity"
         plain = plain and isinstance(layer.aggregation, str)
-        if plain and get_processing(layer.processing).crisp:
+        if plain and layer.function.crisp:
             for j in np.flatnonzero(np.diff(layer.begin) == 1).tolist():
                 layers = _skip_neuron(layers, at, int(layer.begin[j]), first + j)
         first += layer.n_neurons
@@ -353,7 +352,7 @@ def _add_up(layers: Layers, n_inputs: int, at: int) -> Layers:
     layer = layers[at]
     counts = np.diff(layer.begin)
     plain = layer.alpha is None and layer.centre is None and layer.activation == "identity"
-    if plain and at < len(layers) - 1 and get_processing(layer.processing).crisp:
+    if plain and at < len(layers) - 1 and layer.function.crisp:
         first = n_inputs + sum(before.n_neurons for before in layers[:at])
         after = [_ask_counts(reader, first, counts) for reader in layers[at + 1 :]]
         return (*layers[:at], layer.replace(aggregation="sum"), *after)
@@ -364,7 +363,7 @@ def _add_up(layers: Layers, n_inputs: int, at: int) -> Layers:
 def _ask_counts(layer: Layer, first: int, counts: NDArray[np.int32]) -> Layer:
     """Let functions that read fractions of conditions read how many hold instead."""
     w, b = np.array(layer.w), np.array(layer.b)
-    crisp = get_processing(layer.processing).crisp
+    crisp = layer.function.crisp
     for e, source in enumerate(layer.source.tolist()):
         if not first <= source < first + len(counts) or not counts[source - first]:
             continue
@@ -405,7 +404,7 @@ def merge_equal(layers: Layers) -> Layers:
 def fold_weights(layers: Layers) -> Layers:
     """Put the weights of the last layer into w where that is a weight itself."""
     last = layers[-1]
-    if last.alpha is None or not get_processing(last.processing).weighs:
+    if last.alpha is None or not last.function.weighs:
         return layers
     folded = last.replace(
         w=last.w * last.alpha[:, None],

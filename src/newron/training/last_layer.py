@@ -13,7 +13,6 @@ from newron.model.edits import Layers, open_functions, pick_functions
 from newron.model.model import Model
 from newron.model.network import Layer
 from newron.model.output import Output
-from newron.model.processing import get_processing
 from newron.model.schema import Schema
 from newron.training.folding import (
     copy_condition,
@@ -109,7 +108,7 @@ def _join_alike(layers: Layers, n_inputs: int, columns: list[int], features: Flo
     They would share a weight, and a ridge holds back the one that is left.
     """
     last = layers[-1]
-    if not get_processing(last.processing).crisp:
+    if not last.function.crisp:
         return layers
     first: dict[bytes, tuple[int, bool]] = {}  # by the rows it holds for; whether turned
     # Conditions on columns first: they are the shorter ones.
@@ -155,7 +154,7 @@ def _make_weights(
 
 def measure_sizes(task: Task, last: Layer, features: Floats) -> Floats:
     """Return the square of each function's size, so that a ridge does not depend on units."""
-    if get_processing(last.processing).bounded:
+    if last.function.bounded:
         return np.ones(features.shape[1])
     fraction = task.problem.weight / task.problem.weight.sum()
     return np.asarray(np.maximum(fraction @ (features - fraction @ features) ** 2, 1e-200))

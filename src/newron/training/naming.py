@@ -9,7 +9,6 @@ import numpy as np
 
 from newron.model.edits import Layers
 from newron.model.network import Layer
-from newron.model.processing import get_processing
 
 
 def name_terms(layers: Layers, n_inputs: int) -> tuple[bytes, ...]:
@@ -49,7 +48,7 @@ def _name_readers(layer: Layer, signals: list[bytes]) -> list[bytes]:
 @lru_cache(maxsize=64)  # layers are values, and asked for one function after the other
 def name_functions(layer: Layer) -> list[bytes]:
     """Return what distinguishes functions of a layer: all but target and weight."""
-    w = np.sign(layer.w) if get_processing(layer.processing).crisp else layer.w
+    w = np.sign(layer.w) if layer.function.crisp else layer.w
     flags = [layer.source, layer.rank, layer.missing]
     numbers = np.ascontiguousarray(np.column_stack([*flags, w, layer.b]), np.float64)
     rows = zip(numbers, layer.levels, strict=True)
