@@ -570,6 +570,11 @@ class PyGrower {
     return grower_.grow();
   }
 
+  bool grow_size() {
+    nb::gil_scoped_release released;
+    return grower_.grow_size();
+  }
+
   void settle() {
     nb::gil_scoped_release released;
     grower_.settle();
@@ -781,6 +786,7 @@ NB_MODULE(_core, m) {
       .def(nb::init<const PyRankTable&, const newron::GrowSettings&, int>(), "table"_a,
            "settings"_a, "n_threads"_a)
       .def("grow", &PyGrower::grow)
+      .def("grow_size", &PyGrower::grow_size)
       .def("settle", &PyGrower::settle)
       .def("find_best", &PyGrower::find_best)
       .def(

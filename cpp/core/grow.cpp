@@ -357,16 +357,19 @@ std::vector<Candidate> Grower::extend(const Candidate& from) {
   return out;
 }
 
-Candidate Grower::find_best() {
+std::vector<Candidate> Grower::find_by_length() {
   measure();
   const Sums none = {std::vector<double>(all_.slope.size(), 0.0),
                      std::vector<double>(all_.slope.size(), 0.0), 0.0};
   const bool windows = settings_.windows && settings_.max_conditions > 1;
   std::vector<Candidate> beam = scan_columns(network_.all_rows(), none, windows, Candidate{}, -1);
-  Candidate best;
+  std::vector<Candidate> best(at(settings_.max_conditions));
   while (!beam.empty()) {
     std::stable_sort(beam.begin(), beam.end(), better);
-    if (beam[0].score > best.score) best = beam[0];
+    for (const Candidate& candidate : beam) {
+      Candidate& longest = best[candidate.conditions.size() - 1];
+      if (candidate.score > longest.score) longest = candidate;
+    }
     std::vector<Candidate> longer;
     const std::size_t width = std::min(beam.size(), at(settings_.beam));
     for (std::size_t i = 0; i < width; ++i) {
@@ -374,6 +377,14 @@ Candidate Grower::find_best() {
       for (Candidate& candidate : extend(beam[i])) longer.push_back(std::move(candidate));
     }
     beam = std::move(longer);
+  }
+  return best;
+}
+
+Candidate Grower::find_best() {
+  Candidate best;
+  for (Candidate& candidate : find_by_length()) {
+    if (candidate.score > best.score) best = std::move(candidate);
   }
   return best;
 }
@@ -390,10 +401,40 @@ bool Grower::grow() {
     network_.polish(polish, team_);
     network_.refit(settings_.sweeps, settings_.ridge);
   }
-  if (settings_.exchange_every > 0 && ++since_exchange_ >= settings_.exchange_every) {
-    since_exchange_ = 0;
-    exchange_all();
+  return true;
+}
+
+// Tries terms of each length on the network as it stands.
+void Grower::queue_longer() {
+  if (static_cast<int>(network_.shape().terms.size()) >= settings_.max_terms) return;
+  const std::vector<Candidate> found = find_by_length();
+  longer_.resize(std::max(longer_.size(), found.size()));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!(found[i].gain > 1e-9)) continue;
+    CrispNetwork next = network_;
+    next.add_term(found[i].conditions, found[i].need);
+    next.refit(settings_.sweeps, settings_.ridge);
+    std::optional<CrispNetwork>& best = longer_[i];
+    if (!best || next.objective(settings_.ridge) < best->objective(settings_.ridge)) {
+      best = std::move(next);
+    }
   }
+}
+
+bool Grower::grow_size() {
+  queue_longer();
+  std::optional<CrispNetwork> next;
+  while (!next && !longer_.empty()) {
+    next = std::move(longer_.front());
+    longer_.pop_front();
+    ++size_;
+  }
+  if (!next) return false;
+  network_ = std::move(*next);
+  const PolishSettings polish = {true, settings_.ridge};
+  network_.polish(polish, team_);
+  network_.refit(settings_.sweeps, settings_.ridge);
+  if (settings_.exchange_every > 0 && size_ % settings_.exchange_every == 0) exchange_all();
   return true;
 }
 

@@ -2,6 +2,8 @@
 // histograms of the loss's slopes and curvatures.
 #pragma once
 
+#include <deque>
+#include <optional>
 #include <vector>
 
 #include "crisp.h"
@@ -17,7 +19,7 @@ struct GrowSettings {
   double least_weight = 2.0;  // rows, by weight, on either side of a term
   int polish_every = 10;
   int sweeps = 2;          // of the refit after each term
-  int exchange_every = 0;  // terms; then each of them gives way to a better one; 0: never
+  int exchange_every = 0;  // sizes; then each term gives way to a better one; 0: never
   bool windows = true;     // low <= x < high on one column as a first step
   bool counts = true;      // terms that need fewer than all of their conditions
 };
@@ -36,6 +38,10 @@ class Grower {
 
   // Adds the next term; false when there is none, or enough.
   bool grow();
+  // Goes on to the best network found with one condition more, or the fewest more that
+  // there is: the one before with a condition more, the one before that with a term of two,
+  // and so on, whichever has the lowest objective. False when there is none, or enough.
+  bool grow_size();
   // The best next term, as the network stands.
   Candidate find_best();
   // Ends the growth: polishes and refits until nothing changes.
@@ -49,6 +55,9 @@ class Grower {
     double weight = 0.0;
   };
 
+  // The best next terms of one condition, of two, and so on.
+  std::vector<Candidate> find_by_length();
+  void queue_longer();
   bool exchange(int term);
   void exchange_all();
   void measure();
@@ -73,7 +82,9 @@ class Grower {
   std::vector<double> slope_, curve_;  // [row][output]
   Sums all_;
   double base_ = 0.0;
-  int since_polish_ = 0, since_exchange_ = 0;
+  int since_polish_ = 0, size_ = 0;
+  // The best so far with one condition more than the network has, with two, and so on.
+  std::deque<std::optional<CrispNetwork>> longer_;
 };
 
 }  // namespace newron

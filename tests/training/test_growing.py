@@ -75,6 +75,23 @@ class TestGrow:
         losses = [task.measure(shape) for shape in shapes]
         assert losses[-1] < losses[1] < losses[0]
 
+    def test_terms_of_several_conditions_leave_no_size_out(self, loss, seed):
+        task, _ = make_task(loss, seed=seed)
+        plan = GrowPlan(max_conditions=3, length_price=0.0)
+        shapes = grow_short(task, plan, 8)
+        n_columns = len(task.ranking.lows)
+        assert {count_conditions(shape, n_columns) for shape in shapes} >= set(range(7))
+
+    def test_no_size_raises_what_is_minimised(self, loss, seed):
+        task, _ = make_task(loss, seed=seed)
+        plan = GrowPlan(max_conditions=3, length_price=0.0, exchange_every=2)
+        grower = task.start(plan)
+        objectives = [grower.objective(plan.ridge)]
+        while len(objectives) < 9 and grower.grow_size():
+            objectives.append(grower.objective(plan.ridge))
+        assert np.all(np.diff(objectives) <= 1e-9)
+        assert len(objectives) == 9
+
     def test_threads_change_nothing(self, loss, seed):
         plan = GrowPlan(max_terms=6)
         shapes = [

@@ -173,15 +173,15 @@ def grow(
 def grow_short(
     task: GrowTask, plan: GrowPlan, most: int, part: Part | None = None
 ) -> list[CrispShape]:
-    """Return networks of no term, one term and so on, up to so many conditions.
+    """Return networks of no condition, one condition and so on, up to so many.
 
-    After each term every condition may move, to another threshold or column: a search for
+    After each step every condition may move, to another threshold or column: a search for
     the best few conditions by exchange, with exact losses.
     """
-    plan = replace(plan.with_terms(min(plan.max_terms, most)), polish_every=1, sweeps=5)
+    plan = replace(plan.with_terms(min(plan.max_terms, most)), sweeps=5)
     grower = task.start(plan, part)
     shapes = [CrispShape.from_core(grower.shape(), task.ranking)]
-    while count_conditions(shapes[-1], len(task.ranking.lows)) < most and grower.grow():
+    while count_conditions(shapes[-1], len(task.ranking.lows)) < most and grower.grow_size():
         shapes.append(CrispShape.from_core(grower.shape(), task.ranking))
     return shapes
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from newron.model.model import Model
 from newron.training.crisp import CrispShape, RankedTable
@@ -23,7 +22,6 @@ from newron.training.growing import GrowTask, count_conditions, grow_short
 from newron.training.path import (
     ModelPath,
     Trial,
-    average_rows,
     find_size,
     join_path,
     measure_trial,
@@ -37,9 +35,8 @@ _MOST = 20  # conditions of short networks
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
 _RIDGE = 1.0
 _SOFT_RIDGE = 0.5  # towards a teacher's probabilities, which have none of the labels' noise
-_EXCHANGE_EVERY = 3  # terms of several conditions
+_EXCHANGE_EVERY = 3  # sizes of networks with terms of several conditions
 _UNLIKELY = 0.01  # a class to which the teacher gives less is left out
-_SURE = 1.0  # standard errors by which another kind of term must be better
 
 
 def walk_path(
@@ -83,7 +80,7 @@ class _Kind:
         plan = replace(
             self.growth.plan.with_terms(self.growth.spec.max_terms),
             ridge=_SOFT_RIDGE if self.is_soft else _RIDGE,
-            length_price=1.0,  # the highest gain for each condition
+            length_price=0.0,  # each number of conditions has networks of its own
             exchange_every=_EXCHANGE_EVERY if self.growth.plan.max_conditions > 1 else 0,
         )
         n_columns = len(self.growth.decoder.schema)
@@ -122,7 +119,7 @@ def _make_path(
     every = (growth, *growth.others)
     kinds = [_Kind(_soften(each), each.task.teacher is not None) for each in every]
     evaluated = [kind.evaluate(folds, problem) for kind in kinds]
-    best = _choose_kinds(evaluated)
+    best = np.argmin([trial.measure() for trial in evaluated], axis=0)
     models: dict[int, Model] = {}
     for k, kind in enumerate(kinds):
         places = np.flatnonzero(best == k)
@@ -133,17 +130,6 @@ def _make_path(
     rows.append(_evaluate_whole(growth, folds, problem, trials))
     made = [models[i] for i in range(len(SIZES))]
     return join_path(made, whole, Trial.join_networks(rows), growth.spec.objective.metric)
-
-
-def _choose_kinds(evaluated: Sequence[Trial]) -> NDArray[np.intp]:
-    """Return which kind to take at each size: the first, unless another is better for sure."""
-    first, *others = evaluated
-    best, most = np.zeros(len(first.sizes), np.intp), np.zeros(len(first.sizes))
-    for k, other in enumerate(others, 1):
-        gain, error = average_rows(first.loss - other.loss, first.loss_weight, first.count)
-        better = (gain > _SURE * error) & (gain > most)
-        best[better], most[better] = k, gain[better]
-    return best
 
 
 def _evaluate_whole(
