@@ -197,14 +197,19 @@ class TestPath:
         assert sure.choose() == path.sizes[2]
         assert sure.choose(0.0) == path.sizes[-1]
 
-    @pytest.mark.parametrize(("gain", "chosen"), [(0.015, 12), (0.025, 40)])
-    def test_more_than_fifteen_lines_must_gain_two_points(self, short, gain, chosen):
+    @pytest.mark.parametrize(
+        ("gain", "error", "chosen"),
+        [(0.015, 0.01, 12), (0.025, 0.01, 40), (0.015, 0.001, 40), (0.008, 0.001, 12)],
+    )
+    def test_more_than_fifteen_lines_must_gain_two_points_or_one_for_sure(
+        self, short, gain, error, chosen
+    ):
         path = short[2].path_
         n, score = 4, np.array([0.5, 0.7, 0.8, 0.8 + gain])
         long = replace(
             path, sizes=(0, 5, 12, 40), models=path.models[:n], score=score,
             loss=np.array([0.7, 0.6, 0.5, 0.4]), loss_error=np.ones(n),
-            pair_error=np.full((n, n), 0.001), pair_loss_error=np.full((n, n), 0.001),
+            pair_error=np.full((n, n), error), pair_loss_error=np.full((n, n), 0.001),
         )  # fmt: skip
         assert long.choose_readable() == chosen
         assert long.choose_readable(4) == 40

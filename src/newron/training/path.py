@@ -32,6 +32,7 @@ _LEVEL = 0.25  # standard errors of scores, which are much less sure than losses
 _ROUNDING = 1e-9  # of scores that are equal
 _WORTH = 0.02  # of accuracy or R²: what more conditions than that must gain
 _WORTH_CURVES = 0.01  # what more curves must gain
+_WORTH_SURE = (0.01, 3.0)  # and what more conditions must gain for sure, by standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +158,8 @@ class ModelPath:
         (0.1, and 0.15 of the shortest network's), the score alone counts. Where that has more than
         ``max_size`` lines, these must be worth it: the lowest loss of at most so many is taken,
         unless its score is lower than that of the lowest loss of all by more than two points
-        (0.02).
+        (0.02), or by more than one point and three standard errors of the difference, as is
+        known on many rows alone.
 
         Of curves it is all that there are: what is not needed was left out by evidence, which
         is surer than validation rows. Of more than ``max_size`` curves the lowest loss of at
@@ -183,7 +185,9 @@ class ModelPath:
         i, j = self.sizes.index(few), int(np.argmin(self.loss)) if is_crisp else -1
         lost = self.score[j] - self.score[i]
         if is_crisp:
-            return size if lost > _WORTH else few
+            points, errors = _WORTH_SURE
+            is_sure = lost > max(points, errors * self.pair_error[j, i])
+            return size if lost > _WORTH or is_sure else few
         is_worse = self.loss[i] - self.loss[j] > self.pair_loss_error[j, i]
         return size if lost > _WORTH_CURVES or is_worse else few
 
