@@ -23,10 +23,9 @@ from newron.model.arithmetic import Floats
 from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Output
+from newron.model.output import Classes, Output, number_classes
 from newron.model.schema import Column, Schema
 from newron.model.survival import refuse_survival
-from newron.rules.coverage import number_classes
 from newron.rules.crisp import score_r2
 from newron.tables.frames import make_pandas
 
@@ -273,12 +272,10 @@ def _shuffle(rows: Floats, i: int, orders: Sequence[NDArray[np.intp]]) -> Iterat
 
 def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray[Any]:
     """Return the numbers of the right classes, or the right numbers."""
-    if isinstance(output, Classes | Labels) and y is None:
-        return output.choose(scores)
     if isinstance(output, Classes):
-        return number_classes(output, y, len(scores))
+        return output.choose(scores) if y is None else number_classes(output, y, len(scores))
     if y is None:
-        return output.transform(scores)
+        return output.choose(scores) if isinstance(output, Labels) else output.transform(scores)
     targets = output.spread(np.asarray(y, np.float64))
     if targets.shape != scores.shape:
         raise InputError(f"y: expected targets of shape {scores.shape}, got {targets.shape}")

@@ -12,7 +12,7 @@ from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
 from newron.model.labels import refuse_labels
-from newron.model.output import Output, Targets
+from newron.model.output import Output, Targets, number_classes
 
 if TYPE_CHECKING:
     from newron.model.model import Model
@@ -140,8 +140,5 @@ def make_conformal(
             raise InputError("y: expected finite numbers, got missing or infinite ones")
         predicted = output.transform(scores)
         return calibrate_targets(output, truth, predicted, weight, protocol="new rows")
-    codes = {label: code for code, label in enumerate(output.labels)}
-    numbers = np.array([codes.get(label, -1) for label in np.asarray(y).tolist()], np.intp)
-    if (numbers < 0).any():
-        raise InputError(f"y: expected classes among {list(output.labels)[:8]}, got others")
+    numbers = number_classes(output, y, len(scores))
     return calibrate_classes(numbers, output.predict_proba(scores), weight, protocol="new rows")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from newron.errors import ModelError
+from newron.errors import InputError, ModelError
 from newron.expressions.text import write_formula
 from newron.model.arithmetic import Floats, exp, sigmoid, softmax
 from newron.model.bands import find_bands
@@ -359,3 +360,19 @@ class Targets:
 
 
 Output = Classes | Targets
+
+
+def number_classes(output: Classes, y: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    """Return the number of each row's class; raise for a label that is none of them."""
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise InputError(f"y: expected one class for each of {n_rows} rows, got {labels.shape}")
+    known: dict[Any, int] = {label: k for k, label in enumerate(output.labels)}
+    numbers = [known.get(x, -1) if isinstance(x, Hashable) else -1 for x in labels.tolist()]
+    if -1 in numbers:
+        row = numbers.index(-1)
+        raise InputError(
+            f"y: expected classes among {list(output.labels)}, got {labels.tolist()[row]!r} in row "
+            f"{row} (counted from 0); leave such rows out"
+        )
+    return np.array(numbers, np.intp)

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes
-from newron.rules.coverage import number_classes
+from newron.model.output import Classes, number_classes
 
 
 def read_rows(model: Model, X: ArrayLike) -> Floats:

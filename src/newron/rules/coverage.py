@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
-from newron.model.output import Classes, Output
+from newron.model.output import Classes, number_classes
 from newron.rules.axis import Axis, make_axes
 from newron.rules.body import Body, Points
 from newron.rules.node import CellRows
@@ -53,6 +52,15 @@ class Coverage:
         values = [np.append(axis.representatives, outside[i]) for i, axis in enumerate(axes)]
         return cls(kinds, tuple(values), counts)
 
+    @classmethod
+    def read(cls, model: Model, axes: Sequence[Axis], X: Any, y: ArrayLike | None) -> Coverage:
+        """Count the rows of a table, by their classes where there are some."""
+        rows, output = model.read(X), model.output
+        if y is None or not isinstance(output, Classes):
+            return cls.measure(axes, rows, np.zeros(len(rows), np.intp), 1)
+        classes = number_classes(output, y, len(rows))
+        return cls.measure(axes, rows, classes, len(output.labels))
+
     def locate_rows(self, axes: Sequence[Axis]) -> NDArray[np.intp]:
         """Return the cells of the rows on some axes."""
         pairs = enumerate(zip(axes, self.values, strict=True))
@@ -89,21 +97,5 @@ def cover_rows(model: Model, X: Any, y: ArrayLike) -> Coverage:
     """Count the rows of a table by the cells and classes that a crisp model distinguishes."""
     from newron.rules.circuit import find_boundaries
 
-    rows, output = model.read(X), model.output
     axes = make_axes(model.schema, find_boundaries(model), gaps=True)
-    n_classes = len(output.labels) if isinstance(output, Classes) else 1
-    return Coverage.measure(axes, rows, number_classes(output, y, len(rows)), n_classes)
-
-
-def number_classes(output: Output, y: ArrayLike | None, n_rows: int) -> NDArray[np.intp]:
-    """Return the number of each row's class; 0 where there are none."""
-    if y is None or not isinstance(output, Classes):
-        return np.zeros(n_rows, np.intp)
-    labels = np.asarray(y)
-    if labels.shape != (n_rows,):
-        raise InputError(f"y: expected one class for each of {n_rows} rows, got {labels.shape}")
-    known = {label: k for k, label in enumerate(output.labels)}
-    for label in labels.tolist():
-        if not isinstance(label, Hashable) or label not in known:
-            raise InputError(f"y: expected classes among {list(output.labels)}, got {label!r}")
-    return np.array([known[label] for label in labels.tolist()], np.intp)
+    return Coverage.read(model, axes, X, y)

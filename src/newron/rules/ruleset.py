@@ -36,7 +36,7 @@ from newron.rules.body import (
     predict_sums,
 )
 from newron.rules.building import build_model
-from newron.rules.coverage import Coverage, number_classes
+from newron.rules.coverage import Coverage
 from newron.rules.node import CellRows, count_literals, list_literals, read_columns
 from newron.rules.parsing import parse_rules
 from newron.rules.points import order_terms
@@ -280,10 +280,7 @@ class RuleSet:
         -------
         RuleSet
         """
-        rows, output = self._model.read(X), self._model.output
-        n_classes = len(output.labels) if isinstance(output, Classes) and y is not None else 1
-        classes = number_classes(output, y, len(rows))
-        return self.with_coverage(Coverage.measure(self._axes, rows, classes, n_classes))
+        return self.with_coverage(Coverage.read(self._model, self._axes, X, y))
 
     def with_coverage(self, coverage: Coverage | None) -> RuleSet:
         """Return the same rules, measured on other rows.
