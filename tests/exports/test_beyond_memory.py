@@ -7,6 +7,8 @@ import pytest
 
 import newron.polars
 from newron import InputError, NewronClassifier, NewronRegressor
+from newron.model import Column, Labels, Model
+from rules.networks import make_score, make_step
 
 ROWS = 600_000
 LIMIT = "30MB"  # of the database; the table has 43 MB
@@ -104,3 +106,31 @@ def test_what_is_no_model_of_classes_is_said_in_one_line(table):
     model = NewronRegressor("linear", recipe="gradient", max_iter=2).fit(rows, rows["x0"])
     with pytest.raises(InputError, match="expected a model of classes, got a regression"):
         newron.polars.predict_proba(model)
+
+
+@pytest.mark.parametrize("names", [("funny",), ("funny", "sad")])
+def test_several_labels_are_columns_of_whole_numbers_and_of_probabilities(names):
+    model = make_score(2, [2.0, 1.0], 1.5)
+    last = model.layers[-1]
+    if len(names) > 1:
+        last = last.replace(n_neurons=2, target=[0, 1], centre=[1.5, 0.5])
+    model = Model(model.schema, [last], Labels(names))
+    rows = pl.DataFrame({"x1": [0.0, 2.0, None], "x2": [2.0, 0.0, 2.0]}).lazy()
+    found = rows.select(newron.polars.predict(model).alias("y")).unnest("y").collect()
+    assert found.schema == dict.fromkeys(names, pl.Int64)
+    assert np.array_equal(found.to_numpy(), model.predict(rows.collect()))
+    shares = rows.select(newron.polars.predict_proba(model).alias("p")).unnest("p").collect()
+    assert np.array_equal(shares.to_numpy(), model.predict_proba(rows.collect()))
+
+
+def test_classes_of_whole_and_other_numbers_are_numbers():
+    model = make_step(Column("t", 35.0, 42.0), 38.0, (1, 1.5))
+    rows = pl.DataFrame({"t": [37.0, 39.0]})
+    assert rows.select(newron.polars.predict(model).alias("y"))["y"].to_list() == [1.0, 1.5]
+
+
+def test_classes_that_are_the_same_text_are_no_columns():
+    model = make_step(Column("t", 35.0, 42.0), 38.0, (1, "1"))
+    for express in (newron.polars.predict, newron.polars.predict_proba):
+        with pytest.raises(InputError, match="classes that differ as texts"):
+            express(model)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newron.errors import InputError
+from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.output import Classes
 
@@ -40,19 +41,29 @@ class Predictions:
         """Return the predictions of a model, or the probabilities of its classes."""
         found = read_model(model)
         output = found.output
+        if isinstance(output, Labels):  # one column for each, also of a single label
+            return cls(found, output.names, float if shares else int, shares=shares)
         if not isinstance(output, Classes):
             if shares:
                 raise InputError("expected a model of classes, got a regression: use predict")
             names = tuple(output.names)
             return cls(found, names if len(names) > 1 else (), float)
+        words = tuple(map(str, output.labels))
+        if len(set(words)) < len(words):
+            raise InputError(
+                f"expected classes that differ as texts for columns of a frame, got {words}"
+            )
         if shares:
-            return cls(found, tuple(map(str, output.labels)), float, shares=True)
+            return cls(found, words, float, shares=True)
         kinds = {type(label) for label in output.labels}
-        return cls(found, (), kinds.pop() if len(kinds) == 1 else str)
+        mixed = float if kinds == {int, float} else str
+        return cls(found, (), kinds.pop() if len(kinds) == 1 else mixed)
 
     def predict(self, rows: Any) -> NDArray[Any]:
         """Return an array with a column for each name, or of one axis."""
         if not self.shares:
             found = np.asarray(self.model.predict(rows))
-            return np.array([str(one) for one in found], object) if self.kind is str else found
+            if self.kind is str:
+                return np.array([str(one) for one in found], object)
+            return found.astype(self.kind)  # of classes 1 and 1.5 they are objects
         return np.asarray(self.model.predict_proba(rows))
