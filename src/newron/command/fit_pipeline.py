@@ -174,8 +174,7 @@ def fit_table(
     result = FitResult(data, table, options, plan, predictions, model, rules, fitted.path_, seconds)
     if result.measurement is not None:
         model = model.attach(result.measurement)
-        parts = model.schema, model.layers, model.output, model.measured
-        result = replace(result, model=Model(*parts, result.conformal, model.means))
+        result = replace(result, model=model.replace(conformal=result.conformal))
     written = outputs.write(
         result.model, rules, lambda path: result.write_report(path, console.command)
     )

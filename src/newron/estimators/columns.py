@@ -137,7 +137,7 @@ def join_ends(model: Model) -> Model:
         turn = 2.0 * np.pi / np.where(own > 0.0, own, 1.0)
         exact = np.round(layer.w / turn) * turn
         layers.append(layer.replace(w=np.where(own > 0.0, exact, layer.w)))
-    return Model(model.schema, layers, model.output, model.measured, model.conformal, model.means)
+    return model.replace(layers=layers)
 
 
 def declare_domains(schema: Schema, domains: Any, X: Floats) -> Schema:

@@ -15,7 +15,7 @@ from newron.errors import NewronWarning
 from newron.estimators.record import count_seen
 from newron.evaluation.splits import SplitPlan, choose_plan, make_splits
 from newron.model.arithmetic import Floats
-from newron.model.calibrated import get_conformal, keep_conformal
+from newron.model.calibrated import get_conformal
 from newron.model.conformal import calibrate_classes, calibrate_targets
 from newron.model.labels import refuse_labels
 from newron.model.output import Targets
@@ -85,7 +85,7 @@ class IntervalMixin:
         known = None if weight is None else weight[index]
         output: Targets = own.model_.output
         table = calibrate_targets(output, truth[index], predicted, known, protocol=protocol)
-        own.model_ = keep_conformal(own.model_, table)
+        own.model_ = own.model_.replace(conformal=table)
         return self
 
     def predict_interval(
@@ -155,7 +155,7 @@ class SetMixin:
         if protocol != "new rows":
             seen = truth, own.predict_proba(EncodedTable(own._fields, rows[index]))
         table = calibrate_classes(truth, predicted, known, own=seen, protocol=protocol)
-        own.model_ = keep_conformal(own.model_, table)
+        own.model_ = own.model_.replace(conformal=table)
         return self
 
     def _predict_known(self: Any, fitted: Any, part: Any, index: Any) -> Floats:

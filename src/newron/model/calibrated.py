@@ -65,7 +65,7 @@ class Calibrated:
         model = self._get_model()
         scores = model.scores(X)
         weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        return keep_conformal(model, make_conformal(model.output, y, scores, weight))
+        return model.replace(conformal=make_conformal(model.output, y, scores, weight))
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> Floats:
         """Return an interval for each row that holds the truth of so many new rows.
@@ -114,12 +114,6 @@ class Calibrated:
                 "predict_set: expected classes, got a regression: use predict_interval"
             )
         return get_conformal(model).find_sets(model.predict_proba(X), coverage)
-
-
-def keep_conformal(model: Model, table: Conformal) -> Model:
-    """Return the same model with what intervals and sets are made of."""
-    parts = model.schema, model.layers, model.output, model.measured
-    return type(model)(*parts, table, model.means)
 
 
 def get_conformal(model: Model) -> Conformal:

@@ -106,11 +106,11 @@ class Model(Readable, Calibrated):
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raise: edits make a new model."""
-        raise AttributeError("a Model does not change; make a new one from its parts")
+        raise AttributeError("a Model does not change; replace makes a new one of its parts")
 
     def __delattr__(self, name: str) -> None:
         """Raise: edits make a new model."""
-        raise AttributeError("a Model does not change; make a new one from its parts")
+        raise AttributeError("a Model does not change; replace makes a new one of its parts")
 
     def _get_model(self) -> Model:
         return self
@@ -310,9 +310,31 @@ class Model(Readable, Calibrated):
         >>> model.attach(found).measured[-1].describe()
         'Accuracy on new rows 66.7 %, 95 % interval 20.8 to 93.9'
         """
-        measured = (*self.measured, measurement)
-        parts = self.schema, self.layers, self.output
-        return Model(*parts, measured, self.conformal, self.means)
+        return self.replace(measured=(*self.measured, measurement))
+
+    def replace(self, **changes: Any) -> Model:
+        """Return a copy with some parts changed, as :func:`dataclasses.replace` does.
+
+        Parameters
+        ----------
+        **changes
+            Parts by their names in the constructor. What was measured and calibrated stays, and
+            is wrong where scores change: then give ``measured=()`` and ``conformal=None``.
+
+        Returns
+        -------
+        Model
+
+        Examples
+        --------
+        >>> from newron.model import Classes, Column, Layer, Schema
+        >>> layer = Layer("linear", "sum", "identity", 1, [0], [0], [[1.0]], [[54.0]])
+        >>> model = Model(Schema((Column("age", 0.0, 99.0),)), [layer], Classes(("well", "ill")))
+        >>> model.replace(output=Classes(("no", "yes"))).predict([[60.0]]).tolist()
+        ['yes']
+        """
+        names = ("schema", "layers", "output", "measured", "conformal", "means")
+        return Model(**{**{name: getattr(self, name) for name in names}, **changes})
 
     def weights(self, layer: int = -1) -> Floats:
         """Return the weights of a layer as a dense table: what each signal adds to each neuron.

@@ -155,7 +155,7 @@ def center_terms(model: Model, rows: Floats, weight: Floats) -> Model:
         _list_names(model, term): tuple(map(_round_mean, mean.tolist(), own.tolist()))
         for term, mean, own in zip(terms.terms, means, spread, strict=True)
     }
-    return Model(model.schema, model.layers, model.output, model.measured, model.conformal, found)
+    return model.replace(means=found)
 
 
 def _round_mean(mean: float, spread: float) -> float:
