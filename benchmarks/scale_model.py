@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Report
-from benchmarks.scale import Journal, Run
-from newron.dask.rows import CODE_BYTES, choose_width
+from benchmarks.scale import Journal, Run, Shape
+from newron.dask.rows import _BLOCK, _SENT, _TASK, CODE_BYTES, choose_width
 from newron.engine.rows import BLOCK_ROWS, WIDTH, fold
 
 RECOVERY = 30.0  # seconds until a lost worker is noticed, at most
 ROUNDS = 20  # that are played
+PAIRS = 8  # of a table, as in the runs
+WIDE = Shape(200_000, 100)  # so that rows and values have costs of their own
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,6 @@ class Costs:
         Of a row, whatever its columns.
     cell : float
         Of a value of a row in a column.
-    pair : float
-        Of a row for each pair of columns.
     fixed : float
         Of the client, whatever the rows.
     task, here : float
@@ -63,15 +63,14 @@ class Costs:
 
     row: float
     cell: float
-    pair: float
     fixed: float
     task: float
     here: float
     rounds: float
 
-    def work(self, rows: float, columns: int, pairs: int) -> float:
+    def work(self, rows: float, columns: int) -> float:
         """Return the seconds of one thread for the work on rows."""
-        return rows * (self.row + self.cell * columns + self.pair * pairs)
+        return rows * (self.row + self.cell * columns)
 
 
 @dataclass(frozen=True)
@@ -101,12 +100,12 @@ class Estimate:
         return max(parts, key=lambda name: parts[name])
 
 
-def estimate(costs: Costs, cluster: Cluster, rows: float, columns: int, pairs: int) -> Estimate:
+def estimate(costs: Costs, cluster: Cluster, rows: float, columns: int) -> Estimate:
     """Return what a fit takes by the model."""
     groups = count_groups(cluster, rows, columns)
-    share = costs.work(rows, columns, pairs) + costs.rounds * groups * costs.task
+    share = costs.work(rows, columns) + costs.rounds * groups * costs.task
     depth = count_levels(groups)
-    sums = 8.0 * (256 * columns + 1024 * pairs)  # bytes of a histogram
+    sums = 8.0 * (256 * columns + 1024 * PAIRS)  # bytes of a histogram
     message = cluster.latency + sums / cluster.bandwidth
     per_round = 2.0 * cluster.latency + depth * WIDTH**2 * message
     busiest = -(-groups // cluster.all_threads) * cluster.all_threads / groups  # some wait
@@ -144,14 +143,13 @@ def fit_costs(runs: dict[tuple[str, int, int], Run]) -> Costs:
     plain = [(key, run) for key, run in runs.items() if not run.workers]
     rows = np.array([key[1] for key, _ in plain], float)
     columns = np.array([key[2] for key, _ in plain], float)
-    pairs = np.array([run.pairs for _, run in plain], float)
     seconds = np.array([run.total for _, run in plain])
-    design = np.stack([np.ones(len(rows)), rows, rows * columns, rows * pairs], axis=1)
-    fixed, row, cell, pair = nnls(design / seconds[:, None], np.ones(len(rows)))[0]
-    costs = Costs(row, cell, pair, fixed, 0.0, 0.0, 0.0)
+    design = np.stack([np.ones(len(rows)), rows, rows * columns], axis=1)
+    fixed, row, cell = nnls(design / seconds[:, None], np.ones(len(rows)))[0]
+    costs = Costs(row, cell, fixed, 0.0, 0.0, 0.0)
     dask = [(key, run) for key, run in runs.items() if run.workers and "killed" not in key[0]]
     tasks = np.array([run.tasks for _, run in dask], float)
-    work = np.array([costs.work(key[1], key[2], run.pairs) for key, run in dask])
+    work = np.array([costs.work(key[1], key[2]) for key, _ in dask])
     started = np.array([len(run.workers) for _, run in dask], float)  # imports, in each process
     there = np.array([sum(run.workers) for _, run in dask]) - work
     here = np.array([run.client for _, run in dask]) - fixed
@@ -188,12 +186,12 @@ class Simulated:
 
 
 def simulate(
-    costs: Costs, cluster: Cluster, rows: float, columns: int, pairs: int, *, rounds: int, seed: int
+    costs: Costs, cluster: Cluster, rows: float, columns: int, *, rounds: int, seed: int
 ) -> Simulated:
     """Play some rounds of a fit: late messages, lost workers, parts that come in any order."""
     random = np.random.default_rng(seed)
     groups = count_groups(cluster, rows, columns)
-    work = costs.work(rows, columns, pairs) / costs.rounds / groups + costs.task
+    work = costs.work(rows, columns) / costs.rounds / groups + costs.task
     parts = random.normal(size=groups) * 10.0 ** random.integers(-8, 9, groups)
     expected = fold(parts.tolist(), add)
     speed = random.lognormal(0.0, 0.1, cluster.workers)
@@ -275,28 +273,31 @@ CASES = (
 
 def report_model(report: Report, journal: Journal) -> None:
     """Fit the model, show what it says of larger tables, and check it by simulation."""
+    journal.find(["Parquet, 50 files"], WIDE)
     runs = journal.read()
     costs = fit_costs(runs)
     report.add("\n## Cost model")
     report.add()
     report.add(
         f"CPU seconds = {costs.fixed:.1f} + rows × ({costs.row * 1e6:.2f} + {costs.cell * 1e6:.3f} "
-        f"× columns\n+ {costs.pair * 1e6:.3f} × pairs) µs; a task takes {costs.task * 1e3:.1f} ms "
-        f"on its worker and {costs.here * 1e3:.1f} ms in client and\nscheduler; "
-        f"{costs.rounds:.0f} rounds. Fitted to all runs of the journal:"
+        f"× columns) µs; a task takes {costs.task * 1e3:.1f} ms\non its worker and "
+        f"{costs.here * 1e3:.1f} ms in client and scheduler; {costs.rounds:.0f} rounds. So a block "
+        f"of 20 columns takes\n{costs.work(BLOCK_ROWS, 20) / costs.rounds * 1e3:.1f} ms in a "
+        f"round; newron.dask chooses groups by {_BLOCK:g} ms of a block, and {_TASK:g} and "
+        f"{_SENT:g} ms of a\ntask. Fitted to all runs of the journal:"
     )
     rows = []
     for (case, n, columns), run in runs.items():
         if "killed" in case:
             continue
-        expected = costs.work(n, columns, run.pairs) + costs.fixed
+        expected = costs.work(n, columns) + costs.fixed
         expected += run.tasks * (costs.task + costs.here)
         rows.append(
             [case, f"{n:,} × {columns}", str(run.pairs), f"{run.total:.0f}", f"{expected:.0f}"]
         )
     report.table(["run", "table", "pairs", "CPU s", "by the model"], rows)
     report.add("What larger tables would take, with 4 threads for each worker, 10 Gbit/s, messages")
-    report.add("of 1 ms, 8 pairs, workers as fast as this machine's cores were under load:")
+    report.add(f"of 1 ms, {PAIRS} pairs, workers as fast as this machine's cores were under load:")
     rows = [_describe(costs, cluster, n, columns) for n, columns, cluster in CASES]
     report.table(
         ["table", "workers", "groups", "work", "scheduler", "messages", "client", "all",
@@ -319,10 +320,10 @@ def report_model(report: Report, journal: Journal) -> None:
 
 
 def _describe(costs: Costs, cluster: Cluster, n: float, columns: int) -> list[str]:
-    found = estimate(costs, cluster, n, columns, 8)
+    found = estimate(costs, cluster, n, columns)
     how: dict[str, Any] = {"rounds": ROUNDS, "seed": 1}
-    plain = simulate(costs, cluster, n, columns, 8, **how)
-    losing = simulate(costs, replace(cluster, failures=0.1), n, columns, 8, **how)
+    plain = simulate(costs, cluster, n, columns, **how)
+    losing = simulate(costs, replace(cluster, failures=0.1), n, columns, **how)
     if not (plain.same and losing.same):
         raise SystemExit("a sum of the simulation has other bits than the one in order")
     parts = [found.work, found.tasks, found.messages, found.client, found.total]

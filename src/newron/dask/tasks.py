@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from newron._extras import import_extra
@@ -59,24 +60,15 @@ class Cluster:
             return value
         return self.client.submit(_Return(value), pure=False, retries=_RETRIES)
 
-    def list_results(self, futures: Iterable[Any]) -> Iterator[Any]:
-        """Yield results in their order."""
-        return map(self.find_result, futures)
-
-    def merge(self, parts: list[Any], merge: Callable[[Any, Any], Any], most: int = _MERGED) -> Any:
-        """Return parts merged in the tree of sums: by workers, but for the last ones."""
-        while len(parts) > most:
-            chunks = [parts[i : i + _MERGED] for i in range(0, len(parts), _MERGED)]
-            parts = self.map(fold, chunks, [merge] * len(chunks))
-        return fold(self.list_results(parts), merge)
-
-    def find_result(self, future: Any) -> Any:
-        """Return what a task returns, or raise where that can never be."""
+    def list_results(self, futures: Sequence[Any]) -> list[Any]:
+        """Return results in their order, all of them in one message."""
         from distributed import KilledWorker
 
+        gather = partial(self.client.gather, list(futures), asynchronous=True)
         while True:
             try:
-                return future.result(timeout=_PATIENCE)
+                found: list[Any] = self.client.sync(gather, callback_timeout=_PATIENCE)
+                return found
             except KilledWorker as error:
                 raise InputError(
                     "expected workers that can hold their rows, got some that died at it "
@@ -84,13 +76,24 @@ class Cluster:
                     + str(error).split("\n")[0]
                 ) from None
             except TimeoutError:
-                if future.done():  # and this is its own error
+                if any(future.status == "error" for future in futures):  # and this is its own
                     raise
                 if not self.client.nthreads():
                     raise InputError(
                         f"expected a worker on the Dask cluster, got none for {_PATIENCE:.0f} s; "
                         "start some, and fit again"
                     ) from None
+
+    def find_result(self, future: Any) -> Any:
+        """Return what a task returns, or raise where that can never be."""
+        return self.list_results([future])[0]
+
+    def merge(self, parts: list[Any], merge: Callable[[Any, Any], Any], most: int = _MERGED) -> Any:
+        """Return parts merged in the tree of sums: by workers, but for the last ones."""
+        while len(parts) > most:
+            chunks = [parts[i : i + _MERGED] for i in range(0, len(parts), _MERGED)]
+            parts = self.map(fold, chunks, [merge] * len(chunks))
+        return fold(self.list_results(parts), merge)
 
 
 class _Return:
