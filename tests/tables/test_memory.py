@@ -488,5 +488,5 @@ class TestInvalidCells:
             learn_fields(X)
 
     def test_the_first_row_is_named_and_long_values_are_cut(self):
-        with raises("row 2 .counted from 0.", "got nested values, .0, 1, 2", r"\.\.\.; expand"):
+        with raises("row 2 .counted from 0.", "got nested values, .0, 1, 2", "…; expand"):
             learn_fields(objects(1, None, list(range(100)), {}))
