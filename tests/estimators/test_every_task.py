@@ -125,7 +125,7 @@ def list_readers(model, X, y, folder):
 # What does not apply, and so raises an error.
 NOT = {
     "score card": (*NUMBERS, "three classes", "labels"),
-    "measure": (*SEVERAL, "survival"),
+    "measure": ("quantiles", "two targets"),
     "calibrate": ("labels", "survival"),
     "report": ("labels", "survival"),
     "importance": ("survival",),

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from newron.estimators.periods import Times, cut_time, expand, read_times
+from newron.estimators.periods import cut_time, expand
+from newron.evaluation.times import Times, read_times
 from newron.tables.field import Field
 
 

@@ -14,8 +14,9 @@ import newron
 from estimators.support import make_subjects
 from newron import NewronSurvival
 from newron.errors import InputError, ModelError
-from newron.estimators.periods import cut_time, expand, read_times
+from newron.estimators.periods import cut_time, expand
 from newron.evaluation.survival import estimate_kaplan_meier
+from newron.evaluation.times import read_times
 from newron.objectives import choose_objective
 from newron.rules.risk_card import read_risk_card
 from newron.tables.field import Field

@@ -1,12 +1,15 @@
 """Concordance and the Brier score of survival, by hand and by scikit-survival."""
 
+import json
+
 import numpy as np
 import pytest
 import scipy.integrate
 
 from newron.errors import InputError
 from newron.evaluation import estimate_brier, estimate_concordance, measure_survival
-from newron.evaluation.survival import estimate_kaplan_meier
+from newron.evaluation.intervals import estimate_proportion
+from newron.evaluation.survival import estimate_kaplan_meier, measure_survival_bins
 
 
 def draw(n, seed, ties=False):
@@ -95,7 +98,32 @@ def test_a_quality_has_the_curve_of_all_rows_beside():
     )
     assert (found.n_rows, found.n_events) == (100, int(event[200:].sum()))
     assert found.constant_brier.value == pytest.approx(found.brier.value, abs=0.1)
-    assert set(found.to_dict()) == {"n_rows", "n_events", "concordance", "brier", "constant_brier"}
+    over = scipy.integrate.trapezoid(found.brier_by_time, found.times) / (
+        found.times[-1] - found.times[0]
+    )
+    assert found.brier.value == pytest.approx(over)
+    assert json.loads(json.dumps(found.to_dict()))["calibrated_at"] == found.calibrated_at
+
+
+def test_calibration_compares_probabilities_with_what_happened_though_rows_are_lost():
+    rng = np.random.default_rng(8)
+    rate = rng.choice([0.3, 2.0], 2000)
+    death, lost = rng.exponential(1.0 / rate), rng.exponential(2.0, 2000)
+    event, time = death <= lost, np.minimum(death, lost)
+    right = 1.0 - np.exp(-0.7 * rate)
+    found = measure_survival_bins(event, time, right, 0.7)
+    assert [one.n_rows for one in found] == [int((rate == x).sum()) for x in (0.3, 2.0)]
+    for one in found:
+        assert one.observed.low < one.probability < one.observed.high
+    wrong = measure_survival_bins(event, time, right**2, 0.7)
+    assert all(one.observed.low > one.probability for one in wrong)
+
+
+def test_a_group_without_losses_is_a_proportion():
+    time = np.arange(1.0, 41.0)
+    found = measure_survival_bins(np.ones(40), time, np.full(40, 0.5), 10.0)
+    want = estimate_proportion(10, 40)
+    assert found[0].observed.to_dict() == pytest.approx(want.to_dict())
 
 
 @pytest.mark.parametrize(

@@ -108,5 +108,5 @@ def test_their_number_is_limited(tmp_path):
 
 def test_an_error_of_numbers_is_none_of_classes():
     values = {"model": {"mean absolute error": Estimate(2.0, 1.0, 3.0)}}
-    with pytest.raises(ModelError, match="expected measurements of one target's accuracy"):
+    with pytest.raises(ModelError, match="expected measurements of accuracy"):
         make_card().attach(Measurement("test rows", 9, values))

@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from newron.estimators.periods import Times, expand
+from newron.estimators.periods import expand
+from newron.evaluation.times import Times
 from newron.model import Labels
 from newron.objectives import OBJECTIVES, Ordinal, choose_objective, read_objective, start_limits
 from objectives.coefficients import FEW, PAGE, POWER, draw

@@ -91,7 +91,10 @@ def _has_classes(model: Model) -> bool:
 def _check_outputs(first: Model, second: Model) -> None:
     from newron.errors import InputError
     from newron.model import Classes
+    from newron.model.survival import refuse_survival
 
+    for one in (first, second):
+        refuse_survival(one, "compare")
     kinds = [
         sorted(map(str, one.output.labels)) if isinstance(one.output, Classes) else "regression"
         for one in (first, second)

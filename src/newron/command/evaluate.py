@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from newron.command.options import (
     DataFile,
+    Exposure,
     Missing,
     ModelFile,
     NoHeader,
-    TargetColumn,
+    Offset,
     flag,
     option,
 )
 from newron.command.terminal import Console, bold
 
 if TYPE_CHECKING:
+    from newron.command.truth import TrueRows
     from newron.evaluation import GroupComparison, ThresholdQuality
     from newron.model import Measurement, Model
-    from newron.tables import EncodedTable, Target
 
 EXAMPLES = (
     ("newron evaluate model.json new.csv --target disease", ""),
@@ -26,6 +29,11 @@ EXAMPLES = (
     ("newron evaluate model.json new.csv -t disease --sensitivity 0.9", "where to draw the line"),
     ("newron evaluate model.json new.csv -t disease --cost 10:1", "where that costs least"),
     ("newron evaluate model.json new.csv -t disease --groups sex", "how groups differ"),
+    ("newron evaluate model.json new.csv -t claims --exposure years", "rates"),
+    (
+        "newron evaluate model.json new.csv",
+        "survival, or several labels: the model has their names",
+    ),
 )
 
 
@@ -33,7 +41,15 @@ def run(
     console: Console,
     model: ModelFile,
     data: DataFile,
-    target: TargetColumn,
+    target: Annotated[
+        str | None,
+        option(
+            "--target -t",
+            "COLUMN",
+            "The column to predict; of survival the event, of several labels one of them, by "
+            "default as they are called in the model.",
+        ),
+    ] = None,
     attach: Annotated[
         bool,
         flag("--attach", "Write it into the model's file: it then heads report and inspect."),
@@ -58,6 +74,8 @@ def run(
         str | None,
         option("--groups", "COLUMN", "Compare the groups of a column: is the model fair?"),
     ] = None,
+    offset: Offset = None,
+    exposure: Exposure = None,
     missing: Missing = None,
     no_header: NoHeader = False,
 ) -> None:
@@ -65,45 +83,75 @@ def run(
 
     The table of its training is refused, where the model's file knows it.
     """
-    import numpy as np
-
-    from newron.command.groups import print_groups, read_groups
+    from newron.command.columns import find_offset
     from newron.command.printing import print_measurement
-    from newron.command.rows import read_rows
+    from newron.command.truth import read_true_rows
     from newron.errors import InputError
     from newron.evaluation import measure_model
-    from newron.evaluation.groups import compare_model_groups
-    from newron.evaluation.measurement import read_truth
     from newron.model import load
 
-    network = load(model)
-    X, y = read_rows(
-        console, data, network, missing or (), target, max_rows=None, header=not no_header
-    )
-    assert y is not None  # noqa: S101 - there is a target
+    words, header, network = missing or (), not no_header, load(model)
+    added = find_offset(offset, exposure)
+    rows = read_true_rows(console, data, network, words, target, added, header=header)
+    if attach and rows.model is not network:
+        raise InputError("--attach: expected all labels to be measured; leave --target out")
     try:
-        found = measure_model(network, X, y, source=data.name)
+        found = measure_model(rows.model, rows.X, rows.y, source=data.name, offset=rows.offset)
     except InputError as error:
         raise InputError(f"{data}: {error}") from None
-    compared = None
-    if groups is not None:
-        how: dict[str, Any] = {"header": not no_header}
-        names = read_groups(data, network, groups, target, missing or (), **how)
-        scores, truth = network.scores(X), read_truth(network, np.asarray(y), len(X))
-        compared = compare_model_groups(network.output, scores, truth, names, groups)
-    line = _draw_line(network, X, y, threshold, sensitivity, cost)
+    compared = None if groups is None else _compare_groups(data, rows, groups, words, header)
+    line = _draw_line(rows.model, rows, threshold, sensitivity, cost)
     if console.as_json:
         console.print_json(_to_dict(found, line, compared))
     elif not console.quiet:
         print_measurement(console, found)
         _print_further(console, found)
+        _print_labels(console, rows)
         if line is not None:
-            _print_line(console, network, line, chosen=threshold is None)
-        if compared is not None:
-            print_groups(console, compared)
+            _print_line(console, rows.model, line, chosen=threshold is None)
+        _print_groups(console, compared)
     if attach:
         network.attach(found).save(model)
         console.note(f"attached to {model}")
+
+
+def _compare_groups(
+    data: Path, rows: TrueRows, column: str, missing: Sequence[str], header: bool
+) -> GroupComparison:
+    from newron.command.groups import read_groups
+    from newron.evaluation.groups import compare_model_groups
+    from newron.evaluation.measurement import read_rows
+
+    names = read_groups(data, column, missing, rows.known, header=header)
+    X, truth = read_rows(rows.model, rows.X, rows.y)
+    return compare_model_groups(rows.model, X, truth, names, column, rows.offset)
+
+
+def _print_groups(console: Console, found: GroupComparison | None) -> None:
+    from newron.command.groups import print_groups
+
+    if found is not None:
+        print_groups(console, found)
+
+
+def _print_labels(console: Console, rows: TrueRows) -> None:
+    """Print how often each of several labels is right."""
+    from newron.evaluation import measure_labels
+    from newron.model import Labels
+    from newron.model.measurement import describe_score
+
+    output = rows.model.output
+    if not isinstance(output, Labels):
+        return
+    probability = rows.model.predict_proba(rows.X)
+    found = measure_labels(rows.y.values, probability, output.names).labels
+    console.print()
+    console.print(bold("  Accuracy of each label"))
+    width = max(map(len, found))
+    for name, quality in found.items():
+        text = describe_score("accuracy", quality.accuracy)
+        usual = describe_score("accuracy", quality.majority_accuracy).partition(",")[0]
+        console.print(f"    {name:{width}}  {text}; always the same {usual}")
 
 
 def _print_further(console: Console, found: Measurement) -> None:
@@ -121,8 +169,7 @@ def _print_further(console: Console, found: Measurement) -> None:
 
 def _draw_line(
     model: Model,
-    X: EncodedTable,
-    y: Target,
+    rows: TrueRows,
     threshold: float | None,
     sensitivity: float | None,
     cost: str | None,
@@ -139,11 +186,13 @@ def _draw_line(
     if len(names) > 1:
         raise InputError(f"expected one of --threshold, --sensitivity and --cost, got {len(names)}")
     check_two_classes(model, names[0])
-    probability = model.predict_proba(X)[:, 1]
+    probability = model.predict_proba(rows.X)[:, 1]
     if threshold is None:
         costs = None if cost is None else _parse_costs(cost)
-        threshold = choose_threshold(y.values, probability, sensitivity=sensitivity, costs=costs)
-    return measure_threshold(y.values, probability, threshold)
+        threshold = choose_threshold(
+            rows.y.values, probability, sensitivity=sensitivity, costs=costs
+        )
+    return measure_threshold(rows.y.values, probability, threshold)
 
 
 def _parse_costs(text: str) -> tuple[float, float]:

@@ -242,9 +242,9 @@ def _fit(
     from newron.command.fit_survival import fit_survival
 
     if not isinstance(task, list):
-        fit_survival(console, table, task, options, plan, outputs)
+        fit_survival(console, data, table, task, options, plan, outputs)
     elif task:
-        fit_labels(console, table, task, options, plan, outputs)
+        fit_labels(console, data, table, task, options, plan, outputs)
     else:
         print_table(console, data, table)
         result, written = fit_table(console, data, table, options, plan, outputs)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from newron.command.columns import read_presence, take_column
 from newron.command.fit_options import FitOptions
-from newron.command.fit_task import TaskResult, finish_task
+from newron.command.fit_task import TaskResult, attach_quality, finish_task
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage
 from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError
 from newron.estimators import NewronClassifier
-from newron.estimators.indicator import Indicator
-from newron.evaluation.intervals import estimate_proportion
+from newron.evaluation.indicator import Indicator
+from newron.evaluation.label_quality import LabelQuality, measure_labels
 from newron.evaluation.splits import SplitPlan, make_splits
 from newron.formatting import format_count, format_percent
-from newron.model.arithmetic import Floats
 from newron.tables import EncodedTable, LabelledTable
 
 _OBJECTIVES = (None, "log_loss")
@@ -62,6 +60,7 @@ def split_labels(table: LabelledTable, names: Sequence[str]) -> tuple[EncodedTab
 
 def fit_labels(
     console: Console,
+    data: Path,
     table: LabelledTable,
     names: Sequence[str],
     options: FitOptions,
@@ -73,14 +72,15 @@ def fit_labels(
     _announce(console, X, labels, n_lacking)
     units = {name: unit for name, unit in table.units.items() if name in X.names}
     estimator = NewronClassifier(**options.list_settings(units))
-    found = _predict(console, estimator, X, labels, plan, options.seed)
+    found = _measure(console, estimator, X, labels, plan, options.seed)
     with show_stage(console, "final fit") as stage:
         stage.update(0, 1, format_count(len(X), "row"))
         fitted = estimator.fit(X, labels)  # type: ignore[arg-type]
-    measured, measures = (None, []) if found is None else _measure(labels, *found)
-    finish_task(
-        console, outputs, TaskResult(fitted, measured, measures, _describe(fitted), "rules.txt")
-    )
+    if found is not None:
+        attach_quality(fitted, X, labels, found, plan, data.name, options.seed)
+    measured = None if found is None else found.to_dict()
+    result = TaskResult(fitted, measured, _list_measures(found), _describe(fitted), "rules.txt")
+    finish_task(console, outputs, result)
 
 
 def _announce(console: Console, X: EncodedTable, labels: Indicator, n_lacking: int) -> None:
@@ -97,15 +97,15 @@ def _announce(console: Console, X: EncodedTable, labels: Indicator, n_lacking: i
         console.note(f"{format_count(n_lacking, 'row')} without a label's value left out")
 
 
-def _predict(
+def _measure(
     console: Console,
     estimator: NewronClassifier,
     X: EncodedTable,
     labels: Indicator,
     plan: SplitPlan,
     seed: int,
-) -> tuple[NDArray[np.intp], Floats] | None:
-    """Return rows, and what networks that were not trained on them predict."""
+) -> LabelQuality | None:
+    """Measure on rows that a network was not trained on, with all folds together."""
     # Folds keep the proportions of how many labels a row has, as far as they can.
     splits = make_splits(labels.values.sum(axis=1), plan, seed, stratify=False) if plan else []
     parts, order = [], []
@@ -113,39 +113,31 @@ def _predict(
         for number, (train, test) in enumerate(splits):
             stage.update(number, len(splits), f"{number} of {len(splits)}")
             part = Indicator(labels.names, labels.values[train])
-            parts.append(clone(estimator).fit(X[train], part).predict(X[test]))
+            parts.append(clone(estimator).fit(X[train], part).predict_proba(X[test]))
             order.append(test)
-    return (np.concatenate(order), np.concatenate(parts)) if splits else None
+    if not splits:
+        return None
+    truth = labels.values[np.concatenate(order)]
+    return measure_labels(truth, np.concatenate(parts), labels.names)
 
 
-def _measure(
-    labels: Indicator, index: NDArray[np.intp], predicted: Floats
-) -> tuple[dict[str, Any], list[str]]:
-    """Return how often all labels of a row, and each one, are right: as data and in lines."""
-    truth = labels.values[index]
-    n, right = len(index), predicted == truth
-    whole = estimate_proportion(int(right.all(axis=1).sum()), n)
-    kinds, counts = np.unique(truth, axis=0, return_counts=True)
-    usual = int(counts.max()) / n
-    each = {
-        name: {"accuracy": float(part), "constant": float(max(share, 1.0 - share))}
-        for name, part, share in zip(
-            labels.names, right.mean(axis=0), truth.mean(axis=0), strict=True
-        )
-    }
+def _list_measures(found: LabelQuality | None) -> list[str]:
+    """Return how often all labels of a row, and each one, are right, in lines."""
+    if found is None:
+        return []
+    whole, usual = found.subset_accuracy, found.constant_accuracy.value
     low, high = format_percent(whole.low), format_percent(whole.high)
     lines = [
         f"All labels right for {format_percent(whole.value)} of new rows, 95 % interval {low} to "
         f"{high}; always the most frequent ones, {format_percent(usual)}.",
     ]
-    width = max(map(len, labels.names))
-    lines += [
-        f"{name:{width}}  {format_percent(one['accuracy'])} right, always the same "
-        f"{format_percent(one['constant'])}"
-        for name, one in each.items()
-    ]
-    measured = {"n_rows": n, "subset_accuracy": whole.value, "interval": [whole.low, whole.high]}
-    return {**measured, "constant": usual, "n_kinds": len(kinds), "labels": each}, lines
+    width = max(map(len, found.labels))
+    for name, one in found.labels.items():
+        right, same = one.accuracy.value, one.majority_accuracy.value
+        lines.append(
+            f"{name:{width}}  {format_percent(right)} right, always the same {format_percent(same)}"
+        )
+    return lines
 
 
 def _describe(fitted: NewronClassifier) -> str:

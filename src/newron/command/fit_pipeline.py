@@ -167,11 +167,15 @@ def fit_table(
             stage.update(0, 1, format_count(table.n_rows, "row"))
             fitted = estimator.fit(table.X, table.y)
     model: Model = fitted.model_
+    offset = None
     if options.offset is not None:
-        table = replace(table, X=options.offset.split(table.X)[0])
+        X, offset = options.offset.split(table.X)
+        table = replace(table, X=X)
     rules = _extract_rules(table, model) if model.is_crisp else None
     seconds = time.perf_counter() - begin
-    result = FitResult(data, table, options, plan, predictions, model, rules, fitted.path_, seconds)
+    result = FitResult(
+        data, table, options, plan, predictions, model, rules, fitted.path_, seconds, offset
+    )
     if result.measurement is not None:
         model = model.attach(result.measurement)
         result = replace(result, model=model.replace(conformal=result.conformal))

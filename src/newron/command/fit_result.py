@@ -15,6 +15,7 @@ from newron.command.fit_options import FitOptions
 from newron.evaluation import Evaluation, Predictions, evaluate
 from newron.evaluation.splits import SplitPlan
 from newron.model import Classes, Measurement, Model, Targets
+from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
 from newron.report import Origin
 from newron.rules import RuleSet
@@ -39,6 +40,7 @@ class FitResult:
     rules: RuleSet | None  # of a crisp network
     path: ModelPath | None  # to shorter and longer networks
     seconds: float
+    offset: Floats | None = None  # of the rows of the table
 
     @cached_property
     def evaluation(self) -> Evaluation | None:
@@ -110,12 +112,12 @@ class FitResult:
         from newron.command.advice import list_fit_notes  # which reads results
 
         index = keep_known(self.table.y, self.model, self._test_rows)[:_MAX_REPORTED]
-        truth = np.asarray(self.table.y[index])
         options = asdict(self.options)
         self.model.report(
             path,
             self.table.X[index],
-            truth if self.options.offset is None else None,  # of other exposures
+            np.asarray(self.table.y[index]),
+            offset=None if self.offset is None else self.offset[index],
             target=self.table.y.name,
             source=self.data.name,
             seen=len(index) if self._test_rows is None else 0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,15 @@ from sklearn.base import clone
 
 from newron.command.columns import take_column
 from newron.command.fit_options import FitOptions
-from newron.command.fit_task import TaskResult, finish_task
+from newron.command.fit_task import TaskResult, attach_quality, finish_task
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage
 from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError, ModelError
 from newron.estimators import NewronSurvival
-from newron.estimators.periods import Times
 from newron.evaluation import SurvivalQuality, measure_survival
 from newron.evaluation.splits import SplitPlan, make_splits
+from newron.evaluation.times import Times
 from newron.formatting import format_count, format_rounded
 from newron.tables import EncodedTable, LabelledTable
 
@@ -67,6 +68,7 @@ def split_time(table: LabelledTable, time: str) -> tuple[EncodedTable, Times, in
 
 def fit_survival(
     console: Console,
+    data: Path,
     table: LabelledTable,
     task: SurvivalTask,
     options: FitOptions,
@@ -83,6 +85,8 @@ def fit_survival(
     with show_stage(console, "final fit") as stage:
         stage.update(0, 1, format_count(len(X), "row"))
         fitted = estimator.fit(X, times)
+    if quality is not None:
+        attach_quality(fitted, X, times, quality, plan, data.name, options.seed)
     measured = None if quality is None else quality.to_dict()
     result = TaskResult(fitted, measured, _list_measures(quality), _describe(fitted), CARD)
     finish_task(console, outputs, result)

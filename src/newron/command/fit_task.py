@@ -8,6 +8,9 @@ from typing import Any
 
 from newron.command.outputs import Outputs
 from newron.command.terminal import Console
+from newron.evaluation.measurement import fingerprint_rows, make_measurement, read_rows
+from newron.evaluation.splits import SplitPlan
+from newron.tables import EncodedTable
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,25 @@ class TaskResult:
     measures: Sequence[str]
     text: str
     file: str
+
+
+def attach_quality(
+    estimator: Any, X: EncodedTable, y: Any, quality: Any, plan: SplitPlan, source: str, seed: int
+) -> None:
+    """Keep in the fitted model how good networks of the same kind were on rows apart."""
+    model = estimator.model_
+    rows, truth = read_rows(model, X, y)
+    estimator.model_ = model.attach(
+        make_measurement(
+            quality,
+            protocol="cross-validation" if plan.n_folds else "test rows",
+            n_folds=plan.n_folds or 0,
+            n_trained=len(rows),
+            seed=seed,
+            source=source,
+            fingerprint=fingerprint_rows(model, rows, truth),
+        )
+    )
 
 
 def finish_task(console: Console, outputs: Outputs, result: TaskResult) -> None:

@@ -11,35 +11,26 @@ from numpy.typing import NDArray
 
 from newron.command.terminal import Console, bold, dim
 from newron.evaluation import Estimate, GroupComparison
+from newron.evaluation.groups import is_fraction
 from newron.formatting import format_count, format_percent, format_rounded, format_signed
-from newron.model import Classes, Model
-from newron.tables import Field, read
+from newron.tables import read
 from newron.tables.files import open_table
 
 
 def read_groups(
     path: Path,
-    model: Model,
     column: str,
-    target: str,
     missing: Iterable[str],
+    known: NDArray[np.bool_],
     *,
     header: bool = True,
-    max_rows: int | None = None,
 ) -> NDArray[Any]:
-    """Read the group of each row whose target is known, whether the model reads the column or not.
-
-    As many rows, in the same order, as :func:`newron.command.rows.read_rows` returns.
-    """
+    """Read the groups of known rows of a file, whether the model reads the column or not."""
     open_table(path, header=header).check_column(column, "the groups")
-    words = tuple(missing)
-    labels = model.output.labels if isinstance(model.output, Classes) else None
-    truth = read(path, fields=(Field(target, labels),), missing=words, header=header)
-    whole = read(path, missing=words, header=header)
+    whole = read(path, missing=tuple(missing), header=header)
     place = whole.names.index(column)
-    codes, known = whole.rows[:, place], whole.fields[place].categories
-    groups = np.array([_name(code, known) for code in codes.tolist()], object)
-    return np.asarray(groups[:max_rows][~np.isnan(truth.rows[:max_rows, 0])])
+    codes, labels = whole.rows[: len(known), place], whole.fields[place].categories
+    return np.array([_name(code, labels) for code in codes[known].tolist()], object)
 
 
 def _name(code: float, labels: tuple[Any, ...] | None) -> Any:
@@ -69,7 +60,7 @@ def print_groups(console: Console, found: GroupComparison) -> None:
 
 def _describe(name: str, estimate: Estimate, *, signed: bool) -> str:
     limits = estimate.value, estimate.low, estimate.high
-    if name.startswith("mean"):
+    if not is_fraction(name):
         value, low, high = map(format_signed if signed else format_rounded, limits)
         return f"{value} ({low} to {high})"
     if signed:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from newron.command.options import DataFile, Force, Missing, ModelFile, NoHeader, option
+from newron.command.options import (
+    DataFile,
+    Exposure,
+    Force,
+    Missing,
+    ModelFile,
+    NoHeader,
+    Offset,
+    option,
+)
 from newron.command.terminal import Console
 
 EXAMPLES = (
@@ -26,7 +35,8 @@ def run(
         option(
             "--target -t",
             "COLUMN",
-            "The truth; without it the page does not show how good the model is.",
+            "The truth, of survival the event, of several labels the one to report; without it the "
+            "page does not show how good the model is.",
         ),
     ] = None,
     title: Annotated[str | None, option("--title", "TEXT", "A headline.")] = None,
@@ -44,6 +54,8 @@ def run(
         str | None,
         option("--groups", "COLUMN", "Compare predictions between the groups of a column."),
     ] = None,
+    offset: Offset = None,
+    exposure: Exposure = None,
     missing: Missing = None,
     no_header: NoHeader = False,
     force: Force = False,
@@ -52,28 +64,40 @@ def run(
 
     The page is one file, opens from disk and asks for nothing.
     """
+    from newron.command.columns import find_offset
+    from newron.command.curves import is_survival
     from newron.command.files import check_free
     from newron.command.groups import read_groups
     from newron.command.rows import MAX_ROWS, read_rows
+    from newron.command.truth import read_true_rows
     from newron.errors import InputError
     from newron.model import load
+    from newron.model.survival import drop_time
 
     check_free([output], force=force)
-    network = load(model)
-    X, y = read_rows(console, data, network, missing or (), target, header=not no_header)
-    compared = None
-    if groups is not None:
-        if target is None:
-            raise InputError("--groups: expected --target, the truth to compare groups by")
-        words, header = missing or (), not no_header
-        compared = (
-            groups,
-            read_groups(data, network, groups, target, words, header=header, max_rows=MAX_ROWS),
+    network, words, header = load(model), missing or (), not no_header
+    added, compared = find_offset(offset, exposure), None
+    if target is None:
+        if groups is not None or added is not None:
+            name = "--groups" if groups is not None else "--exposure, --offset"
+            raise InputError(f"{name}: expected --target, the truth, got none")
+        fields = drop_time(network) if is_survival(network) else network.fields
+        X, y, values = (
+            *read_rows(console, data, network, words, header=header, fields=fields),
+            None,
         )
+    else:
+        rows = read_true_rows(
+            console, data, network, words, target, added, header=header, max_rows=MAX_ROWS
+        )
+        network, X, y, values = rows.model, rows.X, rows.y, rows.offset
+        if groups is not None:
+            compared = groups, read_groups(data, groups, words, rows.known, header=header)
     network.report(
         output,
         X,
         y,
+        offset=values,
         title=title,
         target=target or "",
         noun=noun,

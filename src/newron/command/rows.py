@@ -62,9 +62,13 @@ def read_rows(
     *,
     max_rows: int | None = MAX_ROWS,
     header: bool = True,
+    fields: Sequence[Field] | None = None,
 ) -> tuple[EncodedTable, Target | None]:
-    """Read the first rows of a file as a model takes them; those without a target are left out."""
-    fields = model.fields
+    """Read the first rows of a file as a model takes them; those without a target are left out.
+
+    ``fields`` are the columns, by default those of the model.
+    """
+    fields = model.fields if fields is None else tuple(fields)
     if target is not None:
         open_table(path, header=header).check_column(target, "the target")
         labels = model.output.labels if isinstance(model.output, Classes) else None

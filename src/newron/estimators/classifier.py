@@ -16,7 +16,6 @@ from newron.engine.rows import Rows
 from newron.errors import InputError, NewronWarning
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import SetMixin
-from newron.estimators.indicator import Indicator, read_indicator
 from newron.estimators.labels import (
     check_known,
     choose_classes,
@@ -29,6 +28,7 @@ from newron.estimators.labels import (
     weigh_classes,
 )
 from newron.estimators.streaming import count_classes, open_rows, read_dataset
+from newron.evaluation.indicator import Indicator, read_indicator
 from newron.model.aggregation import AnyActivation, AnyAggregation
 from newron.model.arithmetic import Floats
 from newron.model.labels import Labels

@@ -17,6 +17,7 @@ from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
 from newron.estimators.conformal import IntervalMixin
 from newron.estimators.streaming import open_rows, read_dataset
+from newron.evaluation.measurement import measure_d2
 from newron.model.arithmetic import Floats
 from newron.model.model import add_offset
 from newron.model.output import Targets
@@ -353,7 +354,7 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         objective.check_targets(targets)
         if offset is not None:
             targets, weight, _ = _absorb_offset(objective, targets, weight, offset)
-        return _measure_d2(objective, targets, self._scores(X), weight)
+        return measure_d2(objective, targets, self._scores(X), weight)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: several targets, and whether all must be positive."""
@@ -406,13 +407,3 @@ def _absorb_offset(
     targets, factor = objective.absorb_offset(targets, values)
     weighed = own * factor
     return targets, weighed * (own.sum() / max(float(weighed.sum()), 1e-300)), count
-
-
-def _measure_d2(
-    objective: Objective, targets: Floats, scores: Floats, weight: Floats | None
-) -> float:
-    weights = np.ones(len(targets)) if weight is None else weight
-    scale = objective.learn_scale(targets, weights)
-    objective = objective.settle(scale)
-    encoded = objective.encode_targets(objective.scale_targets(targets, scale))
-    return objective.evaluate(encoded, scale.apply(scores), weights)

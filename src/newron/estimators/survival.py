@@ -13,19 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 from newron.data import Dataset
 from newron.errors import InputError
 from newron.estimators.base import NewronEstimator
-from newron.estimators.periods import cut_time, expand, read_times
+from newron.estimators.periods import cut_time, expand
 from newron.evaluation.survival import estimate_concordance
+from newron.evaluation.times import read_times
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.survival import (
     Survival,
-    TimeCurve,
     accumulate,
     add_time,
     drop_time,
     find_hazards,
     find_risk,
     get_survival,
+    make_curves,
 )
 from newron.rules.risk_card import RiskCard, read_risk_card
 from newron.tables.field import make_names
@@ -211,8 +212,8 @@ class NewronSurvival(NewronEstimator):
         ndarray of TimeCurve, of shape (n_rows,), or of shape (n_rows, n_times)
             A curve is called with times: ``curve([1.0, 2.0])``.
         """
-        values = np.exp(-accumulate(self._find_hazards(X)))
-        return values if return_array else self._make_curves(values, "survival")
+        hazards = accumulate(self._find_hazards(X))
+        return np.exp(-hazards) if return_array else make_curves(self._output, hazards)
 
     def predict_cumulative_hazard_function(
         self, X: ArrayLike, return_array: bool = False
@@ -229,14 +230,12 @@ class NewronSurvival(NewronEstimator):
         -------
         ndarray of TimeCurve, of shape (n_rows,), or of shape (n_rows, n_times)
         """
-        values = accumulate(self._find_hazards(X))
-        return values if return_array else self._make_curves(values, "cumulative hazard")
+        hazards = accumulate(self._find_hazards(X))
+        return hazards if return_array else make_curves(self._output, hazards, "cumulative hazard")
 
-    def _make_curves(self, values: Floats, kind: str) -> NDArray[Any]:
-        curves = np.empty(len(values), object)
-        for i, row in enumerate(values):
-            curves[i] = TimeCurve(self.unique_times_, row, kind)
-        return curves
+    @property
+    def _output(self) -> Survival:
+        return get_survival(self.model_)
 
     def score(self, X: ArrayLike, y: Any) -> float:
         """Return Harrell's concordance: how often who has the event sooner has the higher risk.

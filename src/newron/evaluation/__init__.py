@@ -12,6 +12,7 @@ from newron.evaluation.comparison import (
 )
 from newron.evaluation.drift import Drift, measure_drift, measure_stability
 from newron.evaluation.groups import GroupComparison, GroupQuality, compare_groups
+from newron.evaluation.label_quality import LabelQuality, measure_labels
 from newron.evaluation.measurement import measure_model
 from newron.evaluation.quality import (
     ClassificationQuality,
@@ -44,6 +45,7 @@ __all__ = [
     "Evaluation",
     "GroupComparison",
     "GroupQuality",
+    "LabelQuality",
     "Predictions",
     "Ranking",
     "RegressionQuality",
@@ -63,6 +65,7 @@ __all__ = [
     "measure_calibration",
     "measure_classification",
     "measure_drift",
+    "measure_labels",
     "measure_model",
     "measure_regression",
     "measure_stability",

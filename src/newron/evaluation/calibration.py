@@ -84,14 +84,15 @@ def measure_calibration(events: ArrayLike, probabilities: ArrayLike) -> Calibrat
     event, probability = np.asarray(events, bool), np.asarray(probabilities, np.float64)
     bins = tuple(
         CalibrationBin(float(probability[part].mean()), int(part.sum()), int(event[part].sum()))
-        for part in _group_rows(probability)
+        for part in group_rows(probability)
     )
     errors = [one.n_rows * abs(one.observed.value - one.probability) for one in bins]
     brier = estimate_mean((probability - event) ** 2, low=0.0, high=1.0)
     return Calibration(bins, brier, sum(errors) / len(event) if len(event) else 0.0)
 
 
-def _group_rows(probability: NDArray[np.float64]) -> list[NDArray[np.bool_]]:
+def group_rows(probability: NDArray[np.float64]) -> list[NDArray[np.bool_]]:
+    """Return masks of rows of about the same probability, by rising probability."""
     values = np.unique(probability)
     n_bins = max(min(_MAX_BINS, len(probability) // _ROWS_PER_BIN), 1)
     if len(values) <= n_bins:

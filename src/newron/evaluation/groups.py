@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
 from newron.evaluation.intervals import estimate_difference, estimate_mean, estimate_proportion
+from newron.evaluation.survival import estimate_concordance, estimate_happened
+from newron.evaluation.times import Times
 from newron.model.arithmetic import Floats
-from newron.model.output import Output, Targets
+from newron.model.model import Model, add_offset
+from newron.model.output import Targets
 from newron.model.result import Estimate, Result
+from newron.model.survival import Survival, accumulate, find_hazards, find_risk, make_curves
 
 _MIN_ROWS = 10  # rows of a group that is compared
 _MAX_GROUPS = 50  # groups
@@ -136,6 +140,19 @@ def compare_groups(
             raise InputError(f"expected one value for each of {len(true)} rows, got {each.shape}")
     if classification is None:
         classification = all(each.dtype.kind in "biu" for each in (true, chosen))
+    hard = bool(classification)
+
+    def measure(own: NDArray[np.bool_]) -> dict[str, Estimate]:
+        rows = true[own], chosen[own], None if soft is None else soft[own]
+        return _measure_classes(*rows) if hard else _measure_values(*rows[:2])
+
+    return _compare(names, column, measure)
+
+
+def _compare(
+    names: NDArray[Any], column: str, measure: Callable[[NDArray[np.bool_]], dict[str, Estimate]]
+) -> GroupComparison:
+    """Measure the rows of each group, and subtract what the largest has."""
     kinds, counts = np.unique(names, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     kept = [str(kinds[k]) for k in order if counts[k] >= _MIN_ROWS]
@@ -146,11 +163,7 @@ def compare_groups(
         )
     if len(kept) > _MAX_GROUPS:
         raise InputError(f"{column}: expected at most {_MAX_GROUPS} groups, got {len(kept)}")
-    parts = {}
-    for name in kept:
-        own = names == name
-        rows = true[own], chosen[own], None if soft is None else soft[own]
-        parts[name] = _measure_classes(*rows) if classification else _measure_values(*rows[:2])
+    parts = {name: measure(names == name) for name in kept}
     first = parts[kept[0]]
     found = tuple(
         GroupQuality(
@@ -165,14 +178,65 @@ def compare_groups(
     return GroupComparison(column, found, small)
 
 
-def compare_model_groups(
-    output: Output, scores: Floats, truth: NDArray[Any], groups: ArrayLike, column: str
+def compare_survival_groups(
+    groups: ArrayLike,
+    times: Times,
+    risk: Floats,
+    curves: Sequence[Callable[[Floats], Floats]],
+    column: str,
 ) -> GroupComparison:
-    """Compare groups of rows by a model's scores; ``truth`` has the numbers of the classes."""
+    """Compare groups of rows by concordance, and by how often the event happened.
+
+    The *calibration* is the probability of the event until the median time of the events, by
+    Kaplan and Meier's estimate, less the mean predicted one.
+    """
+    names = _name_groups(groups)
+    middle = float(np.median(times.time[times.event])) if times.event.any() else 0.0
+    soft = 1.0 - np.array([float(curve(np.array([middle]))[0]) for curve in curves])
+
+    def measure(own: NDArray[np.bool_]) -> dict[str, Estimate]:
+        event, time = times.event[own], times.time[own]
+        happened = estimate_happened(event, time, middle)
+        gap = float(soft[own].mean())
+        found = {"event by then": happened}
+        found["calibration"] = Estimate(
+            *(x - gap for x in (happened.value, happened.low, happened.high))
+        )
+        if event.any() and (time > time[event].min()).any():
+            found = {"concordance": estimate_concordance(event, time, risk[own]), **found}
+        return found
+
+    return _compare(names, column, measure)
+
+
+def is_fraction(measure: str) -> bool:
+    """Return whether a measure of groups is a fraction of rows, which is shown in per cent."""
+    return not measure.startswith("mean") and measure != "concordance"
+
+
+def compare_model_groups(
+    model: Model,
+    rows: Floats,
+    truth: NDArray[Any],
+    groups: ArrayLike,
+    column: str,
+    offset: ArrayLike | None = None,
+) -> GroupComparison:
+    """Compare groups of encoded rows; ``truth`` as :func:`.measurement.read_truth` returns it."""
+    output = model.output
+    if isinstance(output, Survival):
+        hazards = accumulate(find_hazards(model, rows))
+        times, curves = Times(truth[:, 0] > 0.0, truth[:, 1]), make_curves(output, hazards)
+        return compare_survival_groups(groups, times, find_risk(hazards), list(curves), column)
+    scores = model.score_rows(rows)
     if isinstance(output, Targets):
         if output.n_scores > 1:
-            raise InputError(f"groups: expected a model of one target, got {output.n_scores}")
-        predicted = output.transform(scores)[:, 0]
+            raise InputError(
+                f"groups: expected a model of one target or label, got {output.n_scores}; of "
+                "several labels take one"
+            )
+        shifted = scores if offset is None else add_offset(scores, offset)
+        predicted = output.transform(shifted)[:, 0]
         return compare_groups(
             groups, truth.reshape(-1), predicted, classification=False, column=column
         )

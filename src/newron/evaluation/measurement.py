@@ -5,45 +5,68 @@ from __future__ import annotations
 import datetime as dt
 import math
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
+from newron.evaluation.indicator import read_indicator
+from newron.evaluation.label_quality import LabelQuality, measure_labels
 from newron.evaluation.quality import (
     ClassificationQuality,
     RegressionQuality,
     measure_classification,
     measure_regression,
 )
-from newron.model import Classes, Measurement, Model
-from newron.model.labels import refuse_labels
+from newron.evaluation.survival import SurvivalQuality, measure_survival
+from newron.evaluation.times import read_times
+from newron.model import Classes, Labels, Measurement, Model, Survival, Targets
+from newron.model.arithmetic import Floats
 from newron.model.measurement import MODEL
+from newron.model.model import add_offset
 from newron.model.result import Estimate
+from newron.model.survival import (
+    accumulate,
+    drop_time,
+    find_hazards,
+    find_risk,
+    make_curves,
+    read_subjects,
+)
+from newron.objectives import Objective, Squared, choose_objective
 from newron.tables.fingerprint import hash_table
 
-_BASELINE = "constant"
+CONSTANT = "constant"
+_GROUPS, _WIDTH = 20, 2.0  # of rows that are left out; standard errors of a 95 % interval
+Quality = ClassificationQuality | RegressionQuality | LabelQuality | SurvivalQuality
 
 
-def measure_model(model: Model, X: Any, y: ArrayLike, *, source: str = "") -> Measurement:
+def measure_model(
+    model: Model, X: Any, y: Any, *, source: str = "", offset: ArrayLike | None = None
+) -> Measurement:
     """Measure a model on a table of rows that it was not trained on, to attach it.
 
     Parameters
     ----------
     model : Model
-        Of classes or of one target.
+        Of classes, of one target, of several labels or of survival.
     X : data frame, 2-d array or list of rows
         At least two rows, none of which the model was trained on.
     y : array-like of shape (n,)
-        Their true classes or values.
+        Their true classes or values; of labels a matrix of 0 and 1, of survival an event and a
+        time as :class:`newron.NewronSurvival` takes them.
     source : str
         The name of the table.
+    offset : array-like of shape (n,), optional
+        What is added to the score of each row, such as the logarithm of an exposure.
 
     Returns
     -------
     Measurement
-        Beside a constant: always the most frequent class, or the median, of these rows.
+        Beside a constant: always the most frequent class or labels, the median, or one survival
+        curve, of these rows.
 
     Raises
     ------
@@ -60,32 +83,84 @@ def measure_model(model: Model, X: Any, y: ArrayLike, *, source: str = "") -> Me
     >>> found.scores["model"]["accuracy"].value, found.scores["constant"]["accuracy"].value
     (0.6666666666666666, 0.6666666666666666)
     """
-    refuse_labels(model.output, "measure")
-    rows = np.ascontiguousarray(model.read(X), np.float64)
-    truth = read_truth(model, y, len(rows))
+    if offset is not None and (
+        not isinstance(model.output, Targets) or isinstance(model.output, Labels)
+    ):
+        raise InputError("offset: expected a model of numbers, got another one")
+    rows, truth = read_rows(model, X, y)
     if len(rows) < 2:
         raise InputError(f"expected at least 2 rows to measure on, got {len(rows)}")
     fingerprint = fingerprint_rows(model, rows, truth)
     _check_new(model, fingerprint)
-    scores = model.score_rows(rows)
-    quality: ClassificationQuality | RegressionQuality
-    if isinstance(model.output, Classes):
-        chosen, soft = model.output.choose(scores), model.output.predict_proba(scores)
-        ranking = scores[:, 0] if len(model.output.labels) == 2 else None
-        quality = measure_classification(truth, chosen, soft, scores=ranking)
-        constant = {"accuracy": quality.majority_accuracy}
-    else:
-        predicted = model.output.transform(scores)[:, 0]
-        quality = measure_regression(truth, predicted, name=model.output.names[0])
-        constant = {"mean absolute error": quality.median_mae}
+    quality = _measure(model, rows, truth, offset)
+    return make_measurement(quality, protocol="new rows", source=source, fingerprint=fingerprint)
+
+
+def make_measurement(quality: Quality, **known: Any) -> Measurement:
+    """Return what a model's file keeps of a quality, beside that of a constant."""
     return Measurement(
-        protocol="new rows",
-        n_rows=len(rows),
-        scores={MODEL: list_scores(quality), _BASELINE: constant},
-        source=source,
-        fingerprint=fingerprint,
+        n_rows=quality.n_rows,
+        scores={MODEL: list_scores(quality), CONSTANT: list_constant(quality)},
         date=find_date(),
+        **known,
     )
+
+
+def read_rows(model: Model, X: Any, y: Any) -> tuple[Floats, NDArray[Any]]:
+    """Return encoded rows, of survival without a time, and their truth by :func:`read_truth`."""
+    found = read_subjects(model, X) if isinstance(model.output, Survival) else model.read(X)
+    rows = np.ascontiguousarray(found, np.float64)
+    return rows, read_truth(model, y, len(rows))
+
+
+def _measure(model: Model, rows: Floats, truth: NDArray[Any], offset: ArrayLike | None) -> Quality:
+    """Measure predictions of encoded rows."""
+    output = model.output
+    if isinstance(output, Survival):
+        hazards = accumulate(find_hazards(model, rows))
+        pair = truth[:, 0] > 0.0, truth[:, 1]
+        return measure_survival(pair, pair, find_risk(hazards), list(make_curves(output, hazards)))
+    scores = model.score_rows(rows)
+    if isinstance(output, Classes):
+        ranking = scores[:, 0] if len(output.labels) == 2 else None
+        chosen, soft = output.choose(scores), output.predict_proba(scores)
+        return measure_classification(truth, chosen, soft, scores=ranking)
+    if isinstance(output, Labels):
+        return measure_labels(truth, output.transform(scores), output.names)
+    shifted = scores if offset is None else add_offset(scores, offset)
+    quality = measure_regression(truth, output.transform(shifted)[:, 0], name=output.names[0])
+    return replace(quality, d2=_estimate_d2(output, truth[:, None], scores, offset))
+
+
+def _estimate_d2(
+    output: Targets, truth: Floats, scores: Floats, offset: ArrayLike | None
+) -> Estimate | None:
+    """Estimate the fraction of the best constant's loss that is saved; None of squared errors."""
+    objective = choose_objective(output)
+    if isinstance(objective, Squared):
+        return None
+    objective.check_targets(truth)
+    targets, weight = truth, np.ones(len(truth))
+    if offset is not None:
+        values = add_offset(np.zeros((len(truth), 1)), offset)[:, 0]
+        targets, weight = objective.absorb_offset(truth, values)
+    value = measure_d2(objective, targets, scores, weight)
+    groups = min(_GROUPS, len(truth))
+    left = [weight * (np.arange(len(truth)) % groups != k) for k in range(groups)]
+    parts = np.array([measure_d2(objective, targets, scores, each) for each in left])
+    spread = float(parts.std()) * (groups - 1.0) ** 0.5  # of groups left out (jackknife)
+    return Estimate(value, value - _WIDTH * spread, min(value + _WIDTH * spread, 1.0))
+
+
+def measure_d2(
+    objective: Objective, targets: Floats, scores: Floats, weight: Floats | None
+) -> float:
+    """Measure the fraction of the best constant's loss that scores save."""
+    weights = np.ones(len(targets)) if weight is None else weight
+    scale = objective.learn_scale(targets, weights)
+    settled = objective.settle(scale)
+    encoded = settled.encode_targets(settled.scale_targets(targets, scale))
+    return settled.evaluate(encoded, scale.apply(scores), weights)
 
 
 def _check_new(model: Model, fingerprint: str) -> None:
@@ -96,13 +171,23 @@ def _check_new(model: Model, fingerprint: str) -> None:
         )
 
 
-def read_truth(model: Model, y: ArrayLike, n: int) -> NDArray[Any]:
-    """Return the numbers of the true classes, or the true values of one target."""
+def read_truth(model: Model, y: Any, n: int) -> NDArray[Any]:
+    """Return the numbers of the true classes, the true values of one target, labels, or times.
+
+    Returned: labels are of shape (rows, labels); of survival there are two columns, the event
+    and the time.
+    """
+    output = model.output
+    if isinstance(output, Survival):
+        times = read_times(y, n)
+        return np.column_stack([times.event, times.time])
+    if isinstance(output, Labels):
+        return _read_labels(output, y, n)
     values = np.asarray(y)
     if values.shape != (n,):
         raise InputError(f"y: expected one value for each of {n} rows, got shape {values.shape}")
-    if isinstance(model.output, Classes):
-        codes = {label: code for code, label in enumerate(model.output.labels)}
+    if isinstance(output, Classes):
+        codes = {label: code for code, label in enumerate(output.labels)}
         found = [codes.get(label, -1) for label in values.tolist()]
         if -1 in found:
             row = found.index(-1)
@@ -111,26 +196,52 @@ def read_truth(model: Model, y: ArrayLike, n: int) -> NDArray[Any]:
                 f"{values.tolist()[row]!r}; leave such rows out"
             )
         return np.array(found, np.intp)
-    if model.output.n_scores > 1:
-        raise InputError(f"expected a model of one target, got {model.output.n_scores}")
+    if output.n_scores > 1:
+        raise InputError(f"expected a model of one target, got {output.n_scores}")
     numbers = values.astype(np.float64)
     if not np.isfinite(numbers).all():
         raise InputError("y: expected finite numbers, got missing or infinite ones; leave them out")
     return numbers
 
 
+def _read_labels(output: Labels, y: Any, n: int) -> Floats:
+    found = read_indicator(y)
+    if found is None or len(found.values) != n:
+        raise InputError(
+            f"y: expected 0 or 1 for each of {n} rows and {len(output.names)} labels, got others"
+        )
+    found.check(output.names)
+    return found.values
+
+
 def fingerprint_rows(model: Model, rows: NDArray[Any], truth: NDArray[Any]) -> str:
     """Return which table it is, from encoded rows and their truth as :func:`read_truth` has it."""
-    return hash_table(model.schema.names, rows, truth[:, None].astype(np.float64))
+    names = model.schema.names
+    if isinstance(model.output, Survival):
+        names = tuple(field.name for field in drop_time(model))
+    return hash_table(names, rows, truth.reshape(len(rows), -1).astype(np.float64))
 
 
-def list_scores(quality: ClassificationQuality | RegressionQuality) -> dict[str, Estimate]:
+def list_scores(quality: Quality) -> dict[str, Estimate]:
     """Return the measures that a model's file keeps, its headline first."""
+    found: dict[str, Estimate | None]
     if isinstance(quality, RegressionQuality):
         found = {
             "mean absolute error": quality.mae,
             "r2": quality.r2,
+            "d2": quality.d2,
             "root mean squared error": quality.rmse,
+        }
+    elif isinstance(quality, LabelQuality):
+        found = {
+            "subset accuracy": quality.subset_accuracy,
+            "label accuracy": quality.label_accuracy,
+            "log loss": quality.log_loss,
+        }
+    elif isinstance(quality, SurvivalQuality):
+        found = {
+            "concordance": quality.concordance,
+            "integrated brier score": quality.brier,
         }
     else:
         found = {
@@ -140,6 +251,18 @@ def list_scores(quality: ClassificationQuality | RegressionQuality) -> dict[str,
             "log loss": quality.log_loss,
         }
     return {name: one for name, one in found.items() if one is not None and _is_finite(one)}
+
+
+def list_constant(quality: Quality) -> dict[str, Estimate]:
+    """Return the measures of the constant prediction, its headline first."""
+    if isinstance(quality, RegressionQuality):
+        return {"mean absolute error": quality.median_mae}
+    if isinstance(quality, LabelQuality):
+        return {"subset accuracy": quality.constant_accuracy}
+    if isinstance(quality, SurvivalQuality):  # all risks are equal
+        chance = Estimate(0.5, 0.5, 0.5)
+        return {"concordance": chance, "integrated brier score": quality.constant_brier}
+    return {"accuracy": quality.majority_accuracy}
 
 
 def _is_finite(estimate: Estimate) -> bool:

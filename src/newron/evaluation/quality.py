@@ -87,6 +87,9 @@ class RegressionQuality(Result):
         Mean absolute error, and root of the mean squared error.
     median_mae : Estimate
         The mean absolute error of predicting the median of these rows always.
+    d2 : Estimate or None
+        The fraction of the best constant's loss that predictions save, where the objective has
+        another loss than the squared error.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class RegressionQuality(Result):
     mae: Estimate
     rmse: Estimate
     median_mae: Estimate
+    d2: Estimate | None = None
 
 
 def measure_classification(

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
-from newron.evaluation.intervals import Floats, estimate_mean
+from newron.evaluation.calibration import group_rows
+from newron.evaluation.intervals import Floats, estimate_mean, estimate_proportion
 from newron.model.result import Estimate, Result
 
 _Z = 1.959963984540054
@@ -19,6 +20,22 @@ _BLOCK = 2_000_000  # pairs that are compared together
 _N_TIMES = 100
 
 Pair = tuple[ArrayLike, ArrayLike]
+
+
+@dataclass(frozen=True)
+class SurvivalBin(Result):
+    """Rows of about the same predicted probability of the event until some time.
+
+    - ``probability``: The mean of these probabilities.
+    - ``observed``: How often it happened until then, by Kaplan and Meier's estimate of the group.
+
+    >>> SurvivalBin(0.3, 40, Estimate(0.4, 0.26, 0.55)).n_rows
+    40
+    """
+
+    probability: float
+    n_rows: int
+    observed: Estimate
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,14 @@ class SurvivalQuality(Result):
         The integrated Brier score: the mean squared error of survival curves over time.
     constant_brier : Estimate
         That of the Kaplan-Meier curve of the training rows for all.
+    times : tuple of float
+        Over which that is the mean.
+    brier_by_time, constant_by_time : tuple of float
+        The score at each of these times.
+    calibrated_at : float
+        The median time of the events.
+    calibration : tuple of SurvivalBin
+        Groups of rows by their predicted probability of the event until then.
 
     Examples
     --------
@@ -49,6 +74,11 @@ class SurvivalQuality(Result):
     concordance: Estimate
     brier: Estimate
     constant_brier: Estimate
+    times: tuple[float, ...] = ()
+    brier_by_time: tuple[float, ...] = ()
+    constant_by_time: tuple[float, ...] = ()
+    calibrated_at: float = 0.0
+    calibration: tuple[SurvivalBin, ...] = ()
 
 
 def measure_survival(
@@ -84,13 +114,58 @@ def measure_survival(
     grid = _choose_times(known, times)
     rows = np.array([np.asarray(curve(grid)) for curve in curves]).reshape(len(times[0]), -1)
     constant = np.tile(estimate_kaplan_meier(*known)(grid), (len(rows), 1))
+    middle = float(np.median(times[1][times[0]])) if times[0].any() else float(grid[0])
+    until = np.array([float(curve(np.array([middle]))[0]) for curve in curves])
     return SurvivalQuality(
         n_rows=len(times[0]),
         n_events=int(times[0].sum()),
         concordance=estimate_concordance(*times, risk),
         brier=estimate_brier(train, test, rows, grid),
         constant_brier=estimate_brier(train, test, constant, grid),
+        times=tuple(grid.tolist()),
+        brier_by_time=tuple(_square_errors(known, times, rows, grid).mean(axis=0).tolist()),
+        constant_by_time=tuple(_square_errors(known, times, constant, grid).mean(axis=0).tolist()),
+        calibrated_at=middle,
+        calibration=measure_survival_bins(*times, 1.0 - until, middle),
     )
+
+
+def measure_survival_bins(
+    event: ArrayLike, time: ArrayLike, probability: ArrayLike, until: float
+) -> tuple[SurvivalBin, ...]:
+    """Compare predicted probabilities of the event until a time with what happened.
+
+    Up to ten groups of at least 20 rows; the intervals are Wilson's, of as many rows without
+    losses as would have the variance of Greenwood's formula (Rothman 1978).
+
+    >>> time = np.random.default_rng(1).exponential(size=400)
+    >>> found = measure_survival_bins(np.ones(400), time, np.full(400, 1 - np.exp(-0.5)), 0.5)
+    >>> len(found), round(found[0].probability, 2), round(found[0].observed.value, 2)
+    (1, 0.39, 0.42)
+    """
+    happened, times = _read((event, time))
+    soft = np.asarray(probability, np.float64)
+    return tuple(
+        SurvivalBin(
+            float(soft[part].mean()),
+            int(part.sum()),
+            estimate_happened(happened[part], times[part], until),
+        )
+        for part in group_rows(soft)
+    )
+
+
+def estimate_happened(event: NDArray[np.bool_], time: Floats, until: float) -> Estimate:
+    """Estimate the probability of the event until a time from rows that may be lost before."""
+    value = 1.0 - float(estimate_kaplan_meier(event, time)([until])[0])
+    values, events, at_risk = _count_at_risk(time, event)
+    known = (values <= until) & (at_risk > events)
+    terms = events[known] / (at_risk[known] * (at_risk[known] - events[known]))
+    variance = (1.0 - value) ** 2 * float(terms.sum())
+    n = value * (1.0 - value) / variance if variance > 0.0 else float((time > until).sum())
+    rows = max(round(n), 1)
+    wide = estimate_proportion(round(value * rows), rows)
+    return Estimate(value, min(wide.low, value), max(wide.high, value))
 
 
 def _choose_times(
@@ -229,6 +304,20 @@ def estimate_brier(train: Pair, test: Pair, survival: ArrayLike, times: ArrayLik
             f"survival: expected shape {(len(time), len(grid))} and two times or more, got "
             f"{curves.shape}"
         )
+    errors = _square_errors(known, (event, time), curves, grid)
+    widths = np.diff(grid)
+    rows = (0.5 * (errors[:, 1:] + errors[:, :-1])) @ widths / (grid[-1] - grid[0])
+    return estimate_mean(rows, low=0.0, high=math.inf)
+
+
+def _square_errors(
+    known: tuple[NDArray[np.bool_], Floats],
+    test: tuple[NDArray[np.bool_], Floats],
+    curves: Floats,
+    grid: Floats,
+) -> Floats:
+    """Return the weighed squared error of each row at each time."""
+    event, time = test
     seen = _estimate_seen(*known)
     own, then = seen(time), seen(grid)
     if not (then > 0.0).all():
@@ -236,7 +325,4 @@ def estimate_brier(train: Pair, test: Pair, survival: ArrayLike, times: ArrayLik
     had = (time[:, None] <= grid) & event[:, None]
     has_not = time[:, None] > grid
     weight = np.where(own > 0.0, 1.0 / np.where(own > 0.0, own, 1.0), 0.0)[:, None]
-    errors = had * weight * curves**2 + has_not / then * (1.0 - curves) ** 2
-    widths = np.diff(grid)
-    rows = (0.5 * (errors[:, 1:] + errors[:, :-1])) @ widths / (grid[-1] - grid[0])
-    return estimate_mean(rows, low=0.0, high=math.inf)
+    return np.asarray(had * weight * curves**2 + has_not / then * (1.0 - curves) ** 2)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from newron.errors import ModelError
+from newron.model.labels import Labels
 from newron.model.network import Layer
-from newron.model.output import Classes
+from newron.model.output import Classes, Output
 from newron.model.survival import Survival
 
 if TYPE_CHECKING:
@@ -90,12 +91,22 @@ def _check_measured(model: Model) -> None:
             f"expected at most {_MAX_MEASURED} measurements, got {len(model.measured)}; "
             "make a model without some of them"
         )
-    expected = "accuracy" if isinstance(model.output, Classes) else "mean absolute error"
+    expected = _find_headline(model.output)
     for one in model.measured:
-        if one.headline != expected or (expected != "accuracy" and model.output.n_scores > 1):
-            raise ModelError(
-                f"expected measurements of one target's {expected}, got {one.headline}"
-            )
+        if one.headline != expected:
+            known = "no measurements" if expected is None else f"measurements of {expected}"
+            raise ModelError(f"expected {known} of this model, got {one.headline}")
+
+
+def _find_headline(output: Output) -> str | None:
+    """Return the measure that comes first; None where nothing measures several targets."""
+    if isinstance(output, Survival):
+        return "concordance"
+    if isinstance(output, Classes):
+        return "accuracy"
+    if isinstance(output, Labels):
+        return "subset accuracy"
+    return "mean absolute error" if output.n_scores == 1 else None
 
 
 def _check_means(model: Model) -> None:

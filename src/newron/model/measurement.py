@@ -20,13 +20,19 @@ PROTOCOLS = ("cross-validation", "test rows", "new rows")
 MEASURES = {
     "accuracy": (0.0, 1.0, True),
     "mean absolute error": (0.0, math.inf, False),
+    "concordance": (0.0, 1.0, True),
+    "subset accuracy": (0.0, 1.0, True),
     "balanced accuracy": (0.0, 1.0, True),
     "auc": (0.0, 1.0, True),
     "log loss": (0.0, math.inf, False),
     "r2": (-math.inf, 1.0, True),
+    "d2": (-math.inf, 1.0, True),
     "root mean squared error": (0.0, math.inf, False),
+    "label accuracy": (0.0, 1.0, True),
+    "integrated brier score": (0.0, math.inf, False),
 }
-HEADLINES = ("accuracy", "mean absolute error")
+HEADLINES = ("accuracy", "mean absolute error", "concordance", "subset accuracy")
+_NO_PERCENT = ("r2", "d2", "auc", "concordance")
 _MAX_PREDICTORS, _MAX_TEXT, _MAX_ROWS = 20, 200, 2**53
 _KEYS = {  # of the file, by attribute
     "protocol": "protocol",
@@ -51,8 +57,8 @@ class Measurement(Result):
     n_rows : int
         The rows that were predicted.
     scores : mapping of str to mapping of str to Estimate
-        By predictor, "model" first, and by measure; the first measure is "accuracy" or
-        "mean absolute error".
+        By predictor, "model" first, and by measure; the first measure is "accuracy", of
+        regression "mean absolute error", of survival "concordance", of labels "subset accuracy".
     n_folds : int
         Of a cross-validation, otherwise 0.
     n_trained : int, optional
@@ -131,7 +137,7 @@ class Measurement(Result):
 
     @property
     def headline(self) -> str:
-        """The measure that is named first: accuracy or mean absolute error."""
+        """The measure that is named first, such as accuracy."""
         return next(iter(self.scores[MODEL]))
 
     @property
@@ -200,7 +206,7 @@ def describe_score(measure: str, estimate: Estimate) -> str:
     '83.3 %, 95 % interval 78.4 to 87.3'
     """
     limits = estimate.value, estimate.low, estimate.high
-    if MEASURES[measure][1] == 1.0 and measure not in ("r2", "auc"):
+    if MEASURES[measure][1] == 1.0 and measure not in _NO_PERCENT:
         value, low, high = (format_percent(x, 1, limits=False).removesuffix(" %") for x in limits)
         return f"{value} %, 95 % interval {low} to {high}"
     value, low, high = map(format_rounded, limits)

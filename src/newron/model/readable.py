@@ -454,6 +454,7 @@ class Readable:
         origin: Origin | None = None,
         rules: RuleSet | None = None,
         groups: str | tuple[str, ArrayLike] | None = None,
+        offset: ArrayLike | None = None,
         seconds: float = 5.0,
     ) -> None:
         """Write one HTML file that shows the model to people: it opens from disk.
@@ -487,6 +488,8 @@ class Readable:
         groups : str, or pair of a name and values, optional
             A column by whose groups predictions are compared, see
             :func:`newron.evaluation.compare_groups`; or its name and the group of each row.
+        offset : array-like of shape (n_rows,), optional
+            What is added to the score of each row, such as the logarithm of an exposure.
         rules, seconds
             Rules that are at hand, or how long to look for them.
         """
@@ -510,5 +513,6 @@ class Readable:
             origin=self._get_origin() if origin is None else origin,
             rules=rules,
             groups=groups,
+            offset=offset,
             seconds=seconds,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
+from newron.tables.table import encode_rows, is_plain
 
 if TYPE_CHECKING:
     from newron.model.model import Model
@@ -136,6 +137,28 @@ def drop_time(model: Model) -> tuple[Field, ...]:
     """Return the columns of a row: all but the time."""
     output = get_survival(model)
     return tuple(field for field in model.fields if field.name != output.time)
+
+
+def read_subjects(model: Model, X: Any) -> Floats:
+    """Return rows as the network reads them but for the time, which a table may have or not."""
+    fields = drop_time(model)
+    if not is_plain(X) or any(field.categories is not None for field in fields):
+        return encode_rows(X, fields)
+    rows = np.asarray(X, np.float64)
+    if rows.ndim != 2 or rows.shape[1] != len(fields):
+        raise InputError(f"expected a table with {len(fields)} columns, got shape {rows.shape}")
+    return rows
+
+
+def make_curves(
+    output: Survival, cumulative: Floats, kind: str = "survival"
+) -> NDArray[np.object_]:
+    """Return a curve of survival, or of the cumulative hazard, for each row of hazards."""
+    values = np.exp(-cumulative) if kind == "survival" else cumulative
+    curves = np.empty(len(values), object)
+    for i, row in enumerate(values):
+        curves[i] = TimeCurve(np.array(output.ends), row, kind)
+    return curves
 
 
 def add_time(model: Model, rows: NDArray[np.float64], time: float | Floats) -> Floats:

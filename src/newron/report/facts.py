@@ -29,8 +29,8 @@ from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal
 from newron.model.labels import refuse_labels
 from newron.model.measurement import Measurement
-from newron.model.model import Model
-from newron.model.output import Classes
+from newron.model.model import Model, add_offset
+from newron.model.output import Classes, Targets
 from newron.model.survival import refuse_survival
 from newron.model.terms import Terms, split_terms
 from newron.report.labels import Labels, rename, rename_card
@@ -68,6 +68,7 @@ class Facts:
     - ``seen``: How many of the rows are rows of training; None if that is not known.
     - ``rows`` of shape (rows, columns): As ``model.read`` gives them.
     - ``truth``: The numbers of the true classes, or the true targets of shape (rows, targets).
+    - ``offset``: What is added to the score of each row; None if nothing is.
     - ``picked``: The rows that a reader can choose.
     - ``groups``: How predictions differ between groups, where that was asked for.
     - ``quality``: None without truth.
@@ -91,6 +92,7 @@ class Facts:
     seen: int | None
     rows: Floats
     truth: NDArray[Any] | None
+    offset: ArrayLike | None
     scores: Floats
     picked: NDArray[np.intp]
     quality: ClassificationQuality | list[RegressionQuality] | None
@@ -107,6 +109,12 @@ class Facts:
     def classes(self) -> Classes | None:
         """The classes; None for regression."""
         return self.model.output if isinstance(self.model.output, Classes) else None
+
+    @property
+    def predicted(self) -> Floats:
+        """The predictions of the targets, of shape (rows, targets)."""
+        assert isinstance(self.model.output, Targets)  # noqa: S101 - asked for regression
+        return predict_targets(self.model.output, self.scores, self.offset)
 
     @property
     def is_binary(self) -> bool:
@@ -192,6 +200,7 @@ def gather(
     rules: RuleSet | None = None,
     fixed: str | Sequence[str] = (),
     groups: str | tuple[str, ArrayLike] | None = None,
+    offset: ArrayLike | None = None,
     seconds: float = 5.0,
 ) -> Facts:
     """Gather what there is to show of a model on some rows; see :func:`newron.report.write`."""
@@ -201,6 +210,8 @@ def gather(
     refuse_labels(given.output, "report")
     rows = read_rows(given, X)
     truth = read_truth(given, y, len(rows))
+    if offset is not None and isinstance(given.output, Classes):
+        raise InputError("offset: expected a model of numbers, got another one")
     if seen is not None and not 0 <= seen <= len(rows):
         raise InputError(f"seen: expected a number of the {len(rows)} rows, got {seen}")
     held = _find_columns(given, fixed)
@@ -228,10 +239,11 @@ def gather(
         seen=_count_seen(given, rows, truth) if seen is None else seen,
         rows=rows,
         truth=truth,
+        offset=offset,
         scores=scores,
         picked=picked,
-        quality=_measure(shown, rows, scores, truth, axes),
-        groups=_compare_groups(given, rows, truth, X, groups),
+        quality=_measure(shown, rows, scores, truth, axes, offset),
+        groups=_compare_groups(given, rows, truth, X, groups, offset),
         rules=None if found is None else _cover(found, shown, rows, truth),
         crisp=_find_crisp(shown, some, seconds) if found is None else None,
         diagram=_read_diagram(shown, card, rows),
@@ -260,6 +272,7 @@ def _compare_groups(
     truth: NDArray[Any] | None,
     X: Any,
     groups: str | tuple[str, ArrayLike] | None,
+    offset: ArrayLike | None,
 ) -> GroupComparison | None:
     """Compare the groups of a column of the model or of the table, or those that are given."""
     if groups is None:
@@ -278,7 +291,7 @@ def _compare_groups(
         name, values = groups, X[groups]
     else:
         raise InputError(f"groups: expected the name of a column, got {groups!r}")
-    return compare_model_groups(model.output, model.score_rows(rows), truth, values, name)
+    return compare_model_groups(model, rows, truth, values, name, offset)
 
 
 def _find_columns(model: Model, fixed: str | Sequence[str]) -> tuple[int, ...]:
@@ -341,6 +354,7 @@ def _measure(
     scores: Floats,
     truth: NDArray[Any] | None,
     axes: Sequence[Axis],
+    offset: ArrayLike | None,
 ) -> ClassificationQuality | list[RegressionQuality] | None:
     if truth is None:
         return None
@@ -352,11 +366,16 @@ def _measure(
             scores=scores[:, 0] if len(model.output.labels) == 2 else None,
             exhaustive=_is_whole(rows, axes),
         )
-    predicted = model.output.transform(scores)
+    predicted = predict_targets(model.output, scores, offset)
     return [
         measure_regression(truth[:, k], predicted[:, k], name=name)
         for k, name in enumerate(model.output.names)
     ]
+
+
+def predict_targets(output: Targets, scores: Floats, offset: ArrayLike | None) -> Floats:
+    """Return the predictions of scores and what is added to them."""
+    return output.transform(scores if offset is None else add_offset(scores, offset))
 
 
 def _is_whole(rows: Floats, axes: Sequence[Axis]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from newron.drawing.markup import Markup, bdi, html, join
 from newron.evaluation import Estimate, GroupComparison, GroupQuality
+from newron.evaluation.groups import is_fraction
 from newron.formatting import format_percent, format_rounded, format_signed
 from newron.report.facts import Facts
 from newron.report.numbers import count
@@ -56,7 +57,7 @@ def _write_cell(group: GroupQuality, name: str) -> Markup:
 
 
 def _format(name: str, value: float) -> str:
-    if name.startswith("mean"):
+    if not is_fraction(name):
         return format_rounded(value)
     if name == "calibration":
         return format_signed(100.0 * value)
@@ -65,6 +66,6 @@ def _format(name: str, value: float) -> str:
 
 def _format_gap(name: str, gap: Estimate) -> str:
     """Return a difference with its interval, of fractions in percentage points."""
-    scale = 1.0 if name.startswith("mean") else 100.0
+    scale = 100.0 if is_fraction(name) else 1.0
     value, low, high = (format_signed(scale * x) for x in (gap.value, gap.low, gap.high))
     return f"{value} ({low} to {high})"

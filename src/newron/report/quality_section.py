@@ -32,6 +32,10 @@ from newron.report.threshold_section import write_threshold
 
 _MAX_CLASSES = 12  # of a confusion matrix that is drawn
 _MAX_PAIRS = 1500  # points of a chart
+_OFFSET = (
+    "Each row was measured with its own exposure, or offset. All else on this page is for an "
+    "exposure of 1, or no offset."
+)
 
 
 # ---- the result ----
@@ -271,6 +275,7 @@ def write_quality(facts: Facts) -> Markup:
     return join(
         html("h2", "How good is it?"),
         html("p", bdi(where), " ", describe_seen(facts)),
+        None if facts.offset is None else html("p", _OFFSET),
         None if headed else _write_own_stats(facts),
         html("div", figures, class_="perf"),
         write_threshold(facts),
@@ -359,11 +364,11 @@ def _describe_calibration(bins: Sequence[CalibrationBin]) -> str:
 
 def _write_target_charts(facts: Facts, quality: Sequence[RegressionQuality]) -> list[Markup]:
     assert facts.truth is not None  # noqa: S101 - measured
-    n = len(facts.rows)
+    n, values = len(facts.rows), facts.predicted
     step = max(n // _MAX_PAIRS, 1)
     figures = []
     for k, one in enumerate(quality):
-        predicted, truth = facts.scores[::step, k], facts.truth[::step, k]
+        predicted, truth = values[::step, k], facts.truth[::step, k]
         shown = f"{integer(len(predicted))} of {integer(n)}" if step > 1 else integer(n)
         r2 = "" if one.r2 is None else f"R² {format_rounded(one.r2.value)}, "
         text = (

@@ -36,12 +36,13 @@ def write(
     origin: Origin | None = None,
     rules: RuleSet | None = None,
     groups: str | tuple[str, ArrayLike] | None = None,
+    offset: ArrayLike | None = None,
     seconds: float = 5.0,
 ) -> None:
     """Write one HTML file that shows a model or a score card; see :meth:`Model.report`."""
     labels = Labels(title, target, noun, source, purpose, names, classes)
     facts = gather(
         model, X, y, labels=labels, origin=origin, seen=seen, rules=rules, fixed=fixed,
-        groups=groups, seconds=seconds,
+        groups=groups, offset=offset, seconds=seconds,
     )  # fmt: skip
     write_whole(render(facts).encode("utf-8"), path)
