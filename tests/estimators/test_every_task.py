@@ -41,7 +41,6 @@ TASKS = {
     "two targets": (NewronRegressor, {}),
     "survival": (NewronSurvival, {"objective": "survival:4"}),
 }
-SEVERAL = ("labels", "quantiles", "two targets")  # answers for each row
 NUMBERS = tuple(name for name, (kind, _) in TASKS.items() if kind is NewronRegressor)
 LINKS = ("poisson", "gamma", "tweedie", "labels", "quantiles")
 SOFT = ("rules", "rules in SQL", "score card", "prove")  # of crisp networks alone
