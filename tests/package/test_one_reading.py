@@ -212,9 +212,11 @@ def test_shapes_figures_and_reports_have_the_stored_weights(fitted):
     n = len(alpha)
     assert [shape.weight for shape in read_shapes(model)][-n:] == alpha
     diagram = read_diagram(model, X)
-    # Those of little influence are folded.
-    drawn = [f.weight for one in diagram.layers[-1] for f in (*one.functions, *one.folded)]
-    assert sorted(drawn) == sorted(alpha)
+    # What adds next to nothing is folded or left out.
+    drawn = [f.weight for neuron in diagram.layers[-1] for f in neuron.functions]
+    kept = [weight for weight in alpha if weight in drawn]
+    assert drawn == kept
+    assert all(abs(w) < 0.01 * max(map(abs, alpha)) for w in alpha if w not in drawn)
     assert [neuron.centre for neuron in diagram.layers[-1]] == centre
     facts = gather(model, X, y)
     last = [f.weight for neuron in facts.diagram.layers[-1] for f in neuron.functions]
