@@ -2,8 +2,8 @@
 
 Tables are made on the spot, the same rows by their numbers alone. Every fit runs in a process of
 its own, whose processor seconds and peak of memory are reported: wall time means little on a
-machine that others use. What was run stands in a journal, and is run again only where it is not
-there. ``benchmarks.scale_model`` fits a cost model to the runs.
+machine that others use. What this code has run stands in a journal, and is not run again.
+``benchmarks.scale_model`` fits a cost model to the runs.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.report import Report, open_report
+from benchmarks.trials import SOURCES, hash_sources
 
 # What Dask does by the clock: on a machine that others use, it would count several times.
 QUIET = {
@@ -174,11 +176,15 @@ def open_cluster(n_workers: int) -> Iterator[Any]:
         yield client
 
 
-def fit_dask(folder: Path, n_workers: int, *, kill: bool = False) -> Any:
-    """Fit the files as partitions of a cluster; with ``kill`` one worker is killed half way."""
+def fit_dask(folder: Path, n_workers: int, *, kill: bool = False, width: int = 0) -> Any:
+    """Fit the files as partitions of a cluster; with ``kill`` one worker is killed half way.
+
+    A ``width`` is how many blocks a group has, where newron.dask shall not choose it.
+    """
     import dask.dataframe as dd
     import pandas as pd
 
+    import newron.dask.collections
     from newron import Callback
     from newron.dask import DaskNewronClassifier
     from newron.dask.tasks import Cluster
@@ -200,6 +206,8 @@ def fit_dask(folder: Path, n_workers: int, *, kill: bool = False) -> Any:
         return begin_map(self, function, *columns, **how)
 
     Cluster.map = count  # type: ignore[method-assign]
+    if width:
+        newron.dask.collections.choose_width = lambda *_: width
     with open_cluster(n_workers) as client:
         paths = sorted(folder.glob("*.parquet"))
         frame = dd.from_map(pd.read_parquet, paths, meta=pd.read_parquet(paths[0]).iloc[:0])
@@ -225,6 +233,8 @@ CASES: dict[str, Callable[[Path, Shape], Any]] = {
     "Dask, 2 workers": lambda folder, _: fit_dask(folder / "50", 2),
     "Dask, 4 workers": lambda folder, _: fit_dask(folder / "50", 4),
     "Dask, 2 workers, one killed": lambda folder, _: fit_dask(folder / "50", 2, kill=True),
+    "Dask, 1 worker, groups of 16": lambda folder, _: fit_dask(folder / "50", 1, width=16),
+    "Dask, 1 worker, groups of 1": lambda folder, _: fit_dask(folder / "50", 1, width=1),
 }
 
 
@@ -261,14 +271,20 @@ class Journal:
     path: Path
     where: str | None
 
+    @cached_property
+    def code(self) -> str:
+        """The code as it is, a change of which changes bits and costs."""
+        return hash_sources((*SOURCES, "data", "tables", "dask", "../../cpp/core"))
+
     def read(self) -> dict[tuple[str, int, int], Run]:
-        """Return all runs by case, rows and columns."""
+        """Return the runs of this code by case, rows and columns."""
         lines = self.path.read_text().splitlines() if self.path.exists() else []
         runs = {}
         for line in map(json.loads, lines):
             key = line.pop("case"), line.pop("rows"), line.pop("columns")
             lists = {name: tuple(each) for name, each in line.items() if isinstance(each, list)}
-            runs[key] = Run(**{**line, **lists})
+            if line.pop("code") == self.code:
+                runs[key] = Run(**{**line, **lists})
         return runs
 
     def find(self, names: Sequence[str], shape: Shape) -> dict[str, Run]:
@@ -289,6 +305,7 @@ class Journal:
             write_parquet(shape, folder / "50", 50)
             for name in names:
                 line = {"case": name, "rows": shape.rows, "columns": shape.columns}
+                line["code"] = self.code
                 line |= measure(name, folder, shape)
                 with self.path.open("a") as file:
                     file.write(json.dumps(line) + "\n")
@@ -323,7 +340,10 @@ def compare_sources(report: Report, journal: Journal, shape: Shape) -> None:
         for name, run in runs.items()
     ]
     report.table(["source", "fingerprint", "same bits", "CPU s", "rows per worker"], rows)
-    report.add("The 50 files, and so the partitions, have odd sizes; one of them is empty.")
+    report.add(
+        "The 50 files, and so the partitions, have odd sizes; one of them is empty. What the"
+    )
+    report.add("the killed worker had taken is not counted.")
 
 
 def measure_memory(report: Report, journal: Journal, gigabytes: float) -> None:

@@ -18,13 +18,16 @@ import numpy as np
 
 from benchmarks.report import Report
 from benchmarks.scale import Journal, Run, Shape
-from newron.dask.rows import _BLOCK, _SENT, _TASK, CODE_BYTES, choose_width
+from newron.dask.rows import CODE_BYTES, COSTS, RoundCosts, choose_width, list_widths
 from newron.engine.rows import BLOCK_ROWS, WIDTH, fold
 
 RECOVERY = 30.0  # seconds until a lost worker is noticed, at most
-ROUNDS = 20  # that are played
+FAILURES = 1.0  # of a worker in an hour
 PAIRS = 8  # of a table, as in the runs
-WIDE = Shape(200_000, 100)  # so that rows and values have costs of their own
+FEW = Shape(850_001)  # of which there are runs of Dask with other groups
+WIDE = Shape(200_000, 100), Shape(600_000, 100)  # so that rows, columns and values differ
+GROUPS = "Dask, 1 worker, groups of 16", "Dask, 1 worker, groups of 1"
+LARGEST = 20_000_000  # rows of a run that the model is fitted to: larger ones check it
 
 
 @dataclass(frozen=True)
@@ -49,28 +52,51 @@ class Costs:
 
     Attributes
     ----------
-    row : float
-        Of a row, whatever its columns.
-    cell : float
-        Of a value of a row in a column.
-    fixed : float
-        Of the client, whatever the rows.
+    fixed, column : float
+        Of the client, whatever the rows: of a fit, and for each column.
+    row, cell : float
+        Of a row, whatever its columns, and of a value of a row in a column.
+    ratio : float
+        What the work on rows costs workers, by what it costs where files are read.
+    process : float
+        Of a worker that begins: it imports newron.
     task, here : float
         Of a task on the worker, and in client and scheduler.
     rounds : float
         Rounds of a fit.
     """
 
+    fixed: float
+    column: float
     row: float
     cell: float
-    fixed: float
-    task: float
-    here: float
-    rounds: float
+    ratio: float = 1.0
+    process: float = 0.0
+    task: float = 0.0
+    here: float = 0.0
+    rounds: float = 1.0
+
+    def alone(self, columns: int) -> float:
+        """Return the seconds of the client that no worker can take."""
+        return self.fixed + self.column * columns
 
     def work(self, rows: float, columns: int) -> float:
         """Return the seconds of one thread for the work on rows."""
         return rows * (self.row + self.cell * columns)
+
+    def predict(self, rows: int, columns: int, run: Run) -> float:
+        """Return the seconds of all processors of a run, by its numbers of workers and tasks."""
+        work = self.work(rows, columns)
+        if not run.workers:
+            return self.alone(columns) + work
+        begun = self.process * len(run.workers) + run.tasks * (self.task + self.here)
+        return self.alone(columns) + self.ratio * work + begun
+
+    @property
+    def round_costs(self) -> RoundCosts:
+        """The same as newron.dask counts: milliseconds, of blocks of 20 columns."""
+        block = self.ratio * self.work(BLOCK_ROWS, 20) / self.rounds
+        return RoundCosts(1e3 * block, 1e3 * self.task, 1e3 * self.here)
 
 
 @dataclass(frozen=True)
@@ -103,7 +129,7 @@ class Estimate:
 def estimate(costs: Costs, cluster: Cluster, rows: float, columns: int) -> Estimate:
     """Return what a fit takes by the model."""
     groups = count_groups(cluster, rows, columns)
-    share = costs.work(rows, columns) + costs.rounds * groups * costs.task
+    share = costs.ratio * costs.work(rows, columns) + costs.rounds * groups * costs.task
     depth = count_levels(groups)
     sums = 8.0 * (256 * columns + 1024 * PAIRS)  # bytes of a histogram
     message = cluster.latency + sums / cluster.bandwidth
@@ -113,7 +139,7 @@ def estimate(costs: Costs, cluster: Cluster, rows: float, columns: int) -> Estim
         work=share / cluster.all_threads * busiest,
         tasks=costs.rounds * groups * costs.here,
         messages=costs.rounds * per_round,
-        client=costs.fixed,
+        client=costs.alone(columns),
         groups=groups,
     )
 
@@ -137,28 +163,48 @@ def count_levels(groups: int) -> int:
 
 
 def fit_costs(runs: dict[tuple[str, int, int], Run]) -> Costs:
-    """Fit the model to what was measured, by least squares of relative errors, all from 0 on."""
+    """Fit the model to what was measured, by least squares of relative errors, all from 0 on.
+
+    What a task costs is the difference of two runs that differ in the number of tasks alone.
+    """
+    few, many = (runs[name, FEW.rows, FEW.columns] for name in GROUPS)
+    more = many.tasks - few.tasks
+    task = (sum(many.workers) - sum(few.workers)) / more
+    here = (many.client - few.client) / more
+    used = {key: run for key, run in runs.items() if key[1] <= LARGEST and "killed" not in key[0]}
+    plain = [(key, run) for key, run in used.items() if not run.workers]
+    rows, columns = (np.array([key[i] for key, _ in plain], float) for i in (1, 2))
+    terms = np.stack([np.ones(len(plain)), columns, rows, rows * columns], axis=1)
+    costs = Costs(*_solve(terms, np.array([run.total for _, run in plain])))
+    dask = [(key, run) for key, run in used.items() if run.workers]
+    work = [costs.work(*key[1:]) for key, _ in dask]
+    terms = np.stack([work, [len(run.workers) for _, run in dask]], axis=1)
+    taken = np.array([sum(run.workers) - run.tasks * task for _, run in dask])
+    ratio, process = _solve(terms, taken)
+    rounds = float(np.median([run.rounds for _, run in dask]))
+    return replace(costs, ratio=ratio, process=process, task=task, here=here, rounds=rounds)
+
+
+def _solve(terms: np.ndarray, seconds: np.ndarray) -> list[float]:
     from scipy.optimize import nnls
 
-    plain = [(key, run) for key, run in runs.items() if not run.workers]
-    rows = np.array([key[1] for key, _ in plain], float)
-    columns = np.array([key[2] for key, _ in plain], float)
-    seconds = np.array([run.total for _, run in plain])
-    design = np.stack([np.ones(len(rows)), rows, rows * columns], axis=1)
-    fixed, row, cell = nnls(design / seconds[:, None], np.ones(len(rows)))[0]
-    costs = Costs(row, cell, fixed, 0.0, 0.0, 0.0)
-    dask = [(key, run) for key, run in runs.items() if run.workers and "killed" not in key[0]]
-    tasks = np.array([run.tasks for _, run in dask], float)
-    work = np.array([costs.work(key[1], key[2]) for key, _ in dask])
-    started = np.array([len(run.workers) for _, run in dask], float)  # imports, in each process
-    there = np.array([sum(run.workers) for _, run in dask]) - work
-    here = np.array([run.client for _, run in dask]) - fixed
-    return replace(
-        costs,
-        task=float(nnls(np.stack([tasks, started], axis=1), there)[0][0]),
-        here=float(nnls(tasks[:, None], here)[0][0]),
-        rounds=float(np.median([run.rounds for _, run in dask])),
-    )
+    found: list[float] = nnls(terms / seconds[:, None], np.ones(len(seconds)))[0].tolist()
+    return found
+
+
+def find_loss(costs: RoundCosts) -> float:
+    """Return how much longer a round is, at most, than with groups chosen by these costs."""
+    lost = 0.0
+    for n_blocks in (13, 153, 954, 15_259, 1_525_879):
+        for n_threads in (1, 2, 4, 16, 100, 400, 4_000):
+            most = CODE_BYTES // (20 * BLOCK_ROWS)
+            found = {
+                width: costs.estimate(n_blocks, n_threads, width)
+                for width in list_widths(n_blocks, n_threads, most)
+            }
+            chosen = found[choose_width(n_blocks, n_threads, most)]
+            lost = max(lost, chosen / min(found.values()) - 1.0)
+    return lost
 
 
 # ---- simulated ----
@@ -191,7 +237,7 @@ def simulate(
     """Play some rounds of a fit: late messages, lost workers, parts that come in any order."""
     random = np.random.default_rng(seed)
     groups = count_groups(cluster, rows, columns)
-    work = costs.work(rows, columns) / costs.rounds / groups + costs.task
+    work = costs.ratio * costs.work(rows, columns) / costs.rounds / groups + costs.task
     parts = random.normal(size=groups) * 10.0 ** random.integers(-8, 9, groups)
     expected = fold(parts.tolist(), add)
     speed = random.lognormal(0.0, 0.1, cluster.workers)
@@ -203,7 +249,8 @@ def simulate(
         found, end = _reduce(random, cluster, parts, ended, order)
         seconds, lost, same = seconds + end, lost + n_lost, same and found == expected
         others += sum(parts[order].tolist()) != expected
-    return Simulated(seconds * costs.rounds / rounds + costs.fixed, lost, same, others)
+    seconds = seconds * costs.rounds / rounds + costs.alone(columns)
+    return Simulated(seconds, lost, same, others)
 
 
 def _play_round(
@@ -273,29 +320,29 @@ CASES = (
 
 def report_model(report: Report, journal: Journal) -> None:
     """Fit the model, show what it says of larger tables, and check it by simulation."""
-    journal.find(["Parquet, 50 files"], WIDE)
+    journal.find(GROUPS, FEW)
+    for shape in WIDE:
+        journal.find(["Parquet, 50 files"], shape)
     runs = journal.read()
     costs = fit_costs(runs)
     report.add("\n## Cost model")
     report.add()
     report.add(
-        f"CPU seconds = {costs.fixed:.1f} + rows × ({costs.row * 1e6:.2f} + {costs.cell * 1e6:.3f} "
-        f"× columns) µs; a task takes {costs.task * 1e3:.1f} ms\non its worker and "
-        f"{costs.here * 1e3:.1f} ms in client and scheduler; {costs.rounds:.0f} rounds. So a block "
-        f"of 20 columns takes\n{costs.work(BLOCK_ROWS, 20) / costs.rounds * 1e3:.1f} ms in a "
-        f"round; newron.dask chooses groups by {_BLOCK:g} ms of a block, and {_TASK:g} and "
-        f"{_SENT:g} ms of a\ntask. Fitted to all runs of the journal:"
+        f"CPU seconds = {costs.fixed:.1f} + {costs.column:.3f} × columns + rows × "
+        f"({costs.row * 1e6:.2f} + {costs.cell * 1e6:.3f} × columns) µs. On a cluster the\nwork "
+        f"on rows takes {costs.ratio:.2f} times as much, a worker {costs.process:.1f} s to begin, "
+        f"a task {costs.task * 1e3:.2f} ms on its worker and\n{costs.here * 1e3:.2f} ms in client "
+        f"and scheduler; {costs.rounds:.0f} rounds. Fitted to the runs of at most "
+        f"{LARGEST / 1e6:.0f} million\nrows; larger ones check it."
     )
     rows = []
     for (case, n, columns), run in runs.items():
-        if "killed" in case:
-            continue
-        expected = costs.work(n, columns) + costs.fixed
-        expected += run.tasks * (costs.task + costs.here)
-        rows.append(
-            [case, f"{n:,} × {columns}", str(run.pairs), f"{run.total:.0f}", f"{expected:.0f}"]
-        )
-    report.table(["run", "table", "pairs", "CPU s", "by the model"], rows)
+        if "killed" not in case:
+            cells = [case, f"{n:,} × {columns}", f"{run.tasks:,}", str(run.pairs)]
+            expected = costs.predict(n, columns, run)
+            rows.append([*cells, f"{run.total:.1f}", f"{expected:.1f}"])
+    report.table(["run", "table", "tasks", "pairs", "CPU s", "by the model"], rows)
+    _report_widths(report, costs.round_costs)
     report.add("What larger tables would take, with 4 threads for each worker, 10 Gbit/s, messages")
     report.add(f"of 1 ms, {PAIRS} pairs, workers as fast as this machine's cores were under load:")
     rows = [_describe(costs, cluster, n, columns) for n, columns, cluster in CASES]
@@ -305,25 +352,39 @@ def report_model(report: Report, journal: Journal) -> None:
         rows,
     )  # fmt: skip
     report.add(
-        "*Simulated*: 20 rounds, event by event, for workers whose speeds differ (10 %), tasks"
+        "*Simulated*: each round, event by event, for workers whose speeds differ (10 %), tasks"
     )
     report.add(
         "that differ (20 %) and messages that take exponential times. *With losses*: each worker"
     )
     report.add(
-        "is lost once in 10 hours and replaced within 30 s; how many were lost in the rounds"
+        f"is lost {FAILURES:g} times in an hour and replaced within {RECOVERY:.0f} s; in brackets "
+        "how many were lost.\n*Rounds*: in how many a sum in the order in which parts came would "
+        "have had other bits. Added in\nthe tree, every sum of every round had the bits of the sum "
+        "in order."
     )
+
+
+def _report_widths(report: Report, costs: RoundCosts) -> None:
+    """Report whether newron.dask chooses good groups by its numbers."""
+    half = RoundCosts(costs.block, costs.task / 2.0, costs.sent / 2.0)
+    double = RoundCosts(costs.block, 2.0 * costs.task, 2.0 * costs.sent)
     report.add(
-        "played is in brackets. Every sum of every round, added as its parts came, had the bits"
+        f"A block of 20 columns takes {costs.block:.1f} ms in a round. newron.dask chooses groups "
+        f"by {COSTS.block:g} ms for a block and\n{COSTS.task:g} and {COSTS.sent:g} ms for a task. "
+        "By the costs measured, rounds with these groups are at most "
+        f"{100.0 * find_loss(costs):.0f} % longer than\nwith the best ones (13 to 1.5 million "
+        "blocks, 1 to 4,000 threads); where tasks cost half as much "
+        f"{100.0 * find_loss(half):.0f} %, and where\nthey cost twice as much "
+        f"{100.0 * find_loss(double):.0f} %.\n"
     )
-    report.add("of the sum in order.")
 
 
 def _describe(costs: Costs, cluster: Cluster, n: float, columns: int) -> list[str]:
     found = estimate(costs, cluster, n, columns)
-    how: dict[str, Any] = {"rounds": ROUNDS, "seed": 1}
+    how: dict[str, Any] = {"rounds": round(costs.rounds), "seed": 1}
     plain = simulate(costs, cluster, n, columns, **how)
-    losing = simulate(costs, replace(cluster, failures=0.1), n, columns, **how)
+    losing = simulate(costs, replace(cluster, failures=FAILURES), n, columns, **how)
     if not (plain.same and losing.same):
         raise SystemExit("a sum of the simulation has other bits than the one in order")
     parts = [found.work, found.tasks, found.messages, found.client, found.total]
@@ -335,7 +396,7 @@ def _describe(costs: Costs, cluster: Cluster, n: float, columns: int) -> list[st
         found.bottleneck,
         _format(plain.seconds),
         f"{_format(losing.seconds)} ({losing.lost})",
-        f"{losing.others} of {ROUNDS}",
+        f"{losing.others} of {costs.rounds:.0f}",
     ]
 
 

@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ SOURCES = (
     "estimators",
     "search",
 )  # what decides a result of newron
+_CODE = ("*.py", "*.cpp", "*.h")
 
 
 @dataclass(frozen=True, order=True)
@@ -111,12 +113,12 @@ def is_late(record: Record) -> bool:
     return str(record.get("error")).startswith("TimeoutError")
 
 
-def hash_sources() -> str:
+def hash_sources(folders: Sequence[str] = SOURCES) -> str:
     """Return a short name of the code that trains, so that a page can name what made it."""
     digest = hashlib.sha256()
     root = Path(newron.__file__).parent
-    for folder in SOURCES:
-        for file in sorted((root / folder).glob("*.py")):
+    for folder in folders:
+        for file in sorted(chain.from_iterable(map((root / folder).glob, _CODE))):
             digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:8]
 

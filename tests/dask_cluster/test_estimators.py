@@ -71,6 +71,24 @@ def test_workers_and_partitions_change_no_bit(client, frame):
         assert found.classes_.tolist() == ["no", "yes"]
 
 
+@pytest.mark.parametrize(("n_workers", "n_threads"), [(1, 3), (4, 1)])
+def test_the_numbers_of_workers_and_threads_change_no_bit(frame, n_workers, n_threads, monkeypatch):
+    monkeypatch.setattr("newron.training.large.BLOCK_ROWS", 500)
+    expected = NewronClassifier(**HOW).fit(frame[INPUTS], frame["level"]).model_
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=n_threads, processes=False, memory_limit=0,
+            dashboard_address=":0",
+        ) as cluster,
+        distributed.Client(cluster),
+    ):  # fmt: skip
+        data = cut(frame[[*INPUTS, "level"]], 0, 10, 4_444, 4_444)
+        found = DaskNewronClassifier(**HOW).fit(data, "level")
+    assert found.model_.fingerprint == expected.fingerprint
+    assert len(found.rows_per_worker_) == n_workers
+    assert sum(found.rows_per_worker_.values()) == len(frame)
+
+
 def count_new_pages():
     """Return how many pages a worker asks for while it makes and frees arrays of a block."""
     keep_freed_memory()

@@ -67,6 +67,7 @@ class TestCountsOfArrays:
         self, monkeypatch, digits
     ):
         monkeypatch.setattr("newron.tables.survey.MAX_CATEGORIES", 500)
+        monkeypatch.setattr("newron.tables.survey._PIECE", 700)
         values = np.random.default_rng(0).normal(size=2_000).round(digits)
         values[::7] = np.nan
         known = Counter(None if math.isnan(value) else value for value in values.tolist())

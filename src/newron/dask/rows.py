@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, chain, repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,8 @@ from newron.dask.memory import keep_freed_memory
 from newron.dask.tasks import Cluster
 from newron.engine.rows import WIDTH, Block, Index, Rows, Values, add, fold
 
-__all__ = ["CODE_BYTES", "RAW_BYTES", "DaskRows", "Group", "choose_width"]
+__all__ = ["CODE_BYTES", "COSTS", "RAW_BYTES", "DaskRows", "Group", "choose_width"]
 
-# Milliseconds of processors, by benchmarks.scale: of a block of 20 columns in a round, and of a
-# task on its worker, in client and scheduler.
-_BLOCK, _TASK, _SENT = 3.0, 2.7, 2.0
 CODE_BYTES, RAW_BYTES = 2**29, 2**27  # of a group at most, as codes and before
 
 
@@ -165,26 +163,44 @@ class DaskRows(Rows):
         return count
 
 
+class RoundCosts(NamedTuple):
+    """Milliseconds of processors in a round.
+
+    Of a block, and of a task on its worker and in client and scheduler together.
+    """
+
+    block: float
+    task: float
+    sent: float
+
+    def estimate(self, n_blocks: int, n_threads: int, width: int) -> float:
+        """Return how long a round is with so many blocks in a group."""
+        groups = -(-n_blocks // width)
+        turns = -(-groups // n_threads)
+        return turns * (width * self.block + self.task) + groups * self.sent
+
+
+COSTS = RoundCosts(2.0, 0.7, 0.7)  # as benchmarks.scale measures them
+
+
+def list_widths(n_blocks: int, n_threads: int, most: int) -> list[int]:
+    """Return how many blocks a group may have: parts of the tree, enough for all threads."""
+    widths, widest = [1], min(most, n_blocks // n_threads)
+    while widths[-1] * WIDTH <= widest:
+        widths.append(widths[-1] * WIDTH)
+    return widths
+
+
 def choose_width(n_blocks: int, n_threads: int, most: int) -> int:
     """Return how many blocks a group has, at most so many, so that a round takes least.
-
-    Every thread has a group where there are so many blocks.
 
     Examples
     --------
     >>> [choose_width(n, 2, 100) for n in (3, 13, 153)], choose_width(15_259, 100, 100)
     ([1, 4, 16], 64)
     """
-
-    def estimate(width: int) -> float:
-        groups = -(-n_blocks // width)
-        rounds = -(-groups // n_threads)
-        return rounds * (width * _BLOCK + _TASK) + groups * _SENT
-
-    widths, widest = [1], min(most, n_blocks // n_threads)
-    while widths[-1] * WIDTH <= widest:
-        widths.append(widths[-1] * WIDTH)
-    return min(widths, key=estimate)
+    widths = list_widths(n_blocks, n_threads, most)
+    return min(widths, key=partial(COSTS.estimate, n_blocks, n_threads))
 
 
 # ---- what tasks do ----

@@ -19,6 +19,7 @@ from newron.tables.field import Floats, Label, make_label
 from newron.tables.written import DATE
 
 MAX_CATEGORIES = 65_000
+_PIECE = 66_000  # cells of an array that are counted at once
 # From here on a text column counts as an identifier: so many different texts, in such a
 # fraction of the rows that have one.
 _MANY_TEXTS, _MOSTLY = 50, 0.9
@@ -91,7 +92,11 @@ class ColumnSurvey:
     units: set[str | None] = field(default_factory=set)  # of numbers that are not zero
 
     def add(self, cells: Cells) -> None:
-        """Count some more cells."""
+        """Count some more cells, of a long array in pieces: what has too many is seen soon."""
+        if isinstance(cells, np.ndarray) and len(cells) > _PIECE:
+            for first in range(0, len(cells), _PIECE):
+                self.add(cells[first : first + _PIECE])
+            return
         self.n_rows += len(cells)
         if self.counts is None:
             self._inspect(cells)
