@@ -101,10 +101,8 @@ class TestWeights:
         assert found[0] < found[1] < found[2]
 
     def test_the_papers_recipe_is_balanced_and_ours_is_not(self):
-        _, y = make_blobs()
-        for recipe, expected in (("paper", True), ("gradient", False)):
-            model = NewronClassifier(recipe=recipe)
-            assert (model._weigh_classes(y, np.unique(y), None) is not None) is expected
+        for recipe, expected in (("paper", "balanced"), ("gradient", None)):
+            assert NewronClassifier(recipe=recipe)._requested_weights == expected
 
     def test_a_class_weight_for_nobody_is_refused(self):
         X, y = make_blobs()
