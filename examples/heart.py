@@ -35,7 +35,7 @@ def split_patients():
 
 
 def fit_network(X, y):
-    """Grow at most 30 conditions, then take out what rows held out do not miss."""
+    """Grow at most 30 conditions, then take out what validation rows do not miss."""
     return NewronClassifier(
         "heaviside", recipe="grow", max_terms=30, pruning=True, domains=UNITS, random_state=SEED
     ).fit(X, y)

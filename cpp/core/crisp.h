@@ -1,5 +1,5 @@
 // Networks of steps on whole numbers: what a Heaviside network is once its
-// thresholds are told by rank. Every change of a threshold can be judged by the
+// thresholds are given by rank. Every change of a threshold can be measured by the
 // exact loss, because a step's rows are either on or off.
 //
 // Hidden neurons count conditions. The output adds terms: a term is one condition

@@ -370,6 +370,15 @@ def format_class(label: Label) -> str:
     return format_label(label) if isinstance(label, str) else f"class {format_label(label)}"
 
 
+def name_class(label: Label) -> str:
+    """Return a class as lay readers know it: as it is, numbers with the word "class".
+
+    >>> name_class("if"), name_class(2)
+    ('if', 'class 2')
+    """
+    return label if isinstance(label, str) else f"class {label}"
+
+
 def format_unit(unit: str | None) -> str:
     """Return a unit as it follows a number, with its space; nothing if there is none.
 

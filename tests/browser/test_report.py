@@ -93,7 +93,7 @@ def test_a_slider_changes_the_answer_and_the_network(show):
         assert dot.evaluate("dot => dot.style.cx") != place
         assert page.locator('.wide path.edge.on[data-fn="1:0"]').count() == 1
         assert page.text_content('.wide [data-val="0"]') == "77 y"
-        assert page.inner_text("#tell").startswith("Your own values")
+        assert page.inner_text("#summary").startswith("Your own values")
 
 
 def test_a_number_can_be_typed_and_a_gap_chosen(show):
@@ -119,14 +119,14 @@ def test_a_row_is_picked_and_its_truth_told(show):
     model, X, y = make_example("card")
     with show("card") as page:
         page.select_option("#pick", "7")
-        told = page.inner_text("#tell")
+        told = page.inner_text("#summary")
         assert told.startswith("Patient 8:")
         said = model.predict(X[7:8])[0]
         assert f"the model says {said}" in told
         right = "That is right." if said == y[7] else f"In truth it is {y[7]}."
         assert told.endswith(right)
         page.click("#wrong")
-        assert "In truth it is" in page.inner_text("#tell")
+        assert "In truth it is" in page.inner_text("#summary")
 
 
 def test_a_card_counts_whole_points(show):
@@ -137,7 +137,7 @@ def test_a_card_counts_whole_points(show):
             score = card.model.scores(X[k : k + 1])[0, 0]
             total = round(float(score + 6.0))
             assert page.text_content('.wide [data-sum="1:1"]') == str(total)
-            assert f"the sum is {total}, " in page.inner_text("#tell")
+            assert f"the sum is {total}, " in page.inner_text("#summary")
             risk = round(100 * card.get_probability(total))
             said = max(risk, 100 - risk)
             assert f"probability {said}\u00a0%" in page.inner_text("#live")

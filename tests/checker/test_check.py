@@ -14,7 +14,7 @@ from newron.checker.check import CLASS, TARGET, evaluate, make_certificate
 from newron.checker.comparison import SCORE
 from newron.model import Classes, Column, Model, Schema, Targets
 from newron.model.arithmetic import exp
-from newron.rules import proof, prove
+from newron.rules import prove, prover
 from newron.rules.circuit import measure_rounding, read_circuit
 from newron.rules.extraction import extract
 from newron.rules.points import make_points
@@ -61,7 +61,7 @@ def test_it_agrees_with_the_prover_on_rules_and_changes(monkeypatch, kind, first
         text = extract(model, seconds=1.0).to_text(notes=False)
         for changed in (text, *mutate(text, model, seed).values()):
             with monkeypatch.context() as patch:
-                patch.setattr(proof, "check", lambda *_, **__: None)
+                patch.setattr(prover, "check", lambda *_, **__: None)
                 found = prove(changed, model)
             accepted = accepts(changed, model)
             if found.within and changed != text:  # as near as rounding: the checker is exact

@@ -385,7 +385,7 @@ class TestWhatIsMeasured:
         rows = [["a", "b", "c"], *([str(a), str(b), "yn"[i % 2]] for i, (a, b) in enumerate(noise))]
         write_csv(tmp_path / "noise.csv", rows)
         out = " ".join(run("fit", "noise.csv", "-t", "c", *QUICK, "--terms", "2").stdout.split())
-        assert "These inputs may not tell c" in out
+        assert "These inputs may not predict c" in out
 
 
 class TestExposures:

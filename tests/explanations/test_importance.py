@@ -295,7 +295,7 @@ class TestErrors:
             measure_importance(make_card(), np.zeros((0, 3)))
 
     def test_amounts_of_another_shape(self):
-        with pytest.raises(InputError, match="y: expected targets of shape"):
+        with pytest.raises(InputError, match="y: expected values of shape"):
             measure_importance(make_card(Targets(("dose",))), ROWS, [1.0, 2.0])
 
     def test_names_that_are_none(self):

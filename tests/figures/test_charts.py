@@ -71,7 +71,7 @@ def test_wrong_axes_and_columns_are_told():
         plot_functions(make_card(), ax=ax)
     with pytest.raises(InputError, match="expected names of inputs, got 'size'"):
         plot_functions(make_card(), columns=["size"])
-    with pytest.raises(InputError, match="expected a Model or a fitted estimator, got dict"):
+    with pytest.raises(InputError, match="expected a model or a fitted estimator, got dict"):
         plot_functions({})
 
 

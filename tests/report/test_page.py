@@ -13,7 +13,6 @@ from newron.report import Origin
 from newron.report.facts import gather
 from newron.report.labels import Labels
 from newron.report.page import render
-from newron.report.report import write
 from report.models import HOSTILE, MODELS, make_count, make_example
 
 
@@ -160,7 +159,7 @@ def test_amounts_have_r2_and_error():
 def test_without_answers_nothing_is_said_about_quality():
     model, X, _ = make_example("card")
     page = render(gather(model, X))
-    assert "how good it is cannot be told here" in Page(page).words
+    assert "how good it is is not known here" in Page(page).words
     assert 'id="performance"' not in page
 
 
@@ -191,11 +190,11 @@ def test_many_classes_and_columns_fit():
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
     model, X, y = make_example("card")
     path = tmp_path / "report.html"
-    write(model, path, X, y)
+    model.report(path, X, y)
     first = path.read_text("utf-8")
     assert first.endswith("</html>\n")
     with pytest.raises(Exception, match="classes"):
-        write(model, path, X, ["?"] * len(X))
+        model.report(path, X, ["?"] * len(X))
     assert path.read_text("utf-8") == first
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from newron.model import Classes, Column, Model, Schema, Targets
-from newron.rules import proof, prove
+from newron.rules import prove, prover
 from newron.rules.circuit import read_circuit
 from newron.rules.extraction import extract
 from newron.rules.points import make_points
@@ -35,20 +35,20 @@ def force(monkeypatch, method):
     """Leave no other way of proving than this one."""
     if method == "enumeration":
         return
-    monkeypatch.setattr(proof, "_MAX_ENUMERATED", 1)  # what is constant
-    ask = proof._Prover._ask_checker
+    monkeypatch.setattr(prover, "_MAX_ENUMERATED", 1)  # what is constant
+    ask = prover._Prover._ask_checker
 
     # The checker certifies, and proves nothing by itself.
     def certify(self, argument, method="", max_work=None):
         return ask(self, argument, method, max_work) if method else None
 
-    monkeypatch.setattr(proof._Prover, "_ask_checker", certify)
+    monkeypatch.setattr(prover._Prover, "_ask_checker", certify)
     if method != "columns":
-        monkeypatch.setattr(proof._Prover, "_compare_columns", lambda self: False)
+        monkeypatch.setattr(prover._Prover, "_compare_columns", lambda self: False)
     if method in ("columns", "SAT"):
-        monkeypatch.setattr(proof._Prover, "_sweep", lambda self, nodes: None)
+        monkeypatch.setattr(prover._Prover, "_sweep", lambda self, nodes: None)
     if method == "columns":
-        monkeypatch.setattr(proof._Prover, "_run_solver", lambda self: None)
+        monkeypatch.setattr(prover._Prover, "_run_solver", lambda self: None)
 
 
 def check_counterexample(model, text, found):
@@ -118,7 +118,7 @@ def test_amounts_that_differ_are_not_equal(monkeypatch):
         for changed in mutate(text, model, seed).values():
             truth = prove(changed, model).equal
             with monkeypatch.context() as patch:
-                patch.setattr(proof, "_MAX_ENUMERATED", 0)
+                patch.setattr(prover, "_MAX_ENUMERATED", 0)
                 found = prove(changed, model)
             assert found.equal in (None, truth)
             assert found.equal is not True or truth
@@ -156,7 +156,7 @@ def test_what_a_solver_finds_is_not_called_proved(wide, monkeypatch):
 @needs_solver
 def test_a_changed_rule_of_a_large_network_is_refuted(wide, monkeypatch):
     model, text = wide
-    monkeypatch.setattr(proof, "_MAX_SWEPT", 1000)  # soon ask the solver
+    monkeypatch.setattr(prover, "_MAX_SWEPT", 1000)  # soon ask the solver
     n_refuted = 0
     for seed in range(4):
         for changed in mutate(text, model, seed).values():
@@ -185,7 +185,7 @@ def test_without_a_solver_it_says_so(wide, monkeypatch):
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    monkeypatch.setattr(proof, "_MAX_SWEPT", 100)
+    monkeypatch.setattr(prover, "_MAX_SWEPT", 100)
     found = prove(changed, model, seconds=1.0)
     assert found.equal is None
     assert not found
@@ -239,7 +239,7 @@ def test_without_time_nothing_false_is_said(monkeypatch, method):
             if found is None:
                 continue
             with monkeypatch.context() as patch:
-                patch.setattr(proof, "_MAX_ENUMERATED", 10**6)
+                patch.setattr(prover, "_MAX_ENUMERATED", 10**6)
                 truth = prove(t, model).equal
             assert found.equal in (None, truth)
 

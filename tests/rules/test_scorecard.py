@@ -59,7 +59,7 @@ def test_whole_points(fitted):
     assert card.after.accuracy == pytest.approx((card.model.predict(X) == y).mean())
     assert card.before.accuracy == pytest.approx(fitted.score(X, y))
     assert card.after.accuracy > card.before.accuracy - 0.05
-    assert "rows held out" in str(card)
+    assert "validation rows" in str(card)
 
 
 def test_risks_are_the_probabilities_of_the_network(fitted):

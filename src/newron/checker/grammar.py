@@ -7,7 +7,6 @@ spaces, without a word that the grammar uses.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,21 +14,12 @@ from fractions import Fraction
 from typing import Any
 
 from newron.checker.network import CertificateError, Column, Condition, Count, Network, Test
+from newron.checker.words import NUMBER, SIGN, Words, quote
 
-_WORDS = re.compile(
-    r"\b(?:if|then|otherwise|and|or|not|in|of|at|exactly|between|always|never|missing|sum|points|"
-    r"start|highest|least|most|all|any|none|counts|true|false|class|let|be|to)\b",
-    re.IGNORECASE,
-)
-_FREE_IN_NAMES = re.compile(r"\b(class|true|false|counts|least|most)\b", re.IGNORECASE)
-_PLAIN = re.compile(r'[^\W\d](?:[^"\s;:—\[\]{}<>=≥≤≠!,]| (?! |$))*')
-_NUMBER = re.compile(r"[+\-−]?(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?(?:/\d+)?")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "≥": lambda x, v: x >= v, "≤": lambda x, v: x <= v, "≠": lambda x, v: x != v,
     ">": lambda x, v: x > v, "<": lambda x, v: x < v, "=": lambda x, v: x == v,
 }  # fmt: skip
-_SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", **{sign: sign for sign in _COMPARE}}
-_SIGN = re.compile(">=|<=|!=|[≥≤≠><=]")
 _HEAD = re.compile(
     r"(?P<word>all|any|none) of\b|exactly (?P<exact>\d+) of\b|at least (?P<least>\d+) of\b|"
     r"at most (?P<most>\d+) of\b|between (?P<low>\d+) and (?P<high>\d+) of\b"
@@ -41,7 +31,6 @@ _OPEN = re.compile(
 _MAX_DEPTH = 100
 _MAX_SIZE = 100_000
 _MAX_LINE, _MAX_TEXT = 1_000_000, 10_000_000
-_MAX_DIGITS = 400
 _MISSING = "Missing values count as:"
 
 
@@ -87,89 +76,14 @@ def _fold(text: str) -> list[str]:
     return [*out[:-1], out[-1] + "]" * len(open_)] if out else []
 
 
-class _Reader:
+class _Reader(Words):
     def __init__(self, network: Network, lines: list[str]) -> None:
-        self.network, self.lines = network, lines
-        self.line, self.at, self.depth, self.size = "", 0, 0, 0
+        super().__init__(lines)
+        self.network = network
+        self.depth, self.size = 0, 0
         self.names = [column.name for column in network.columns]
-        self.spelled: dict[int, tuple[Any, dict[str, int], list[int]]] = {}
         self.groups: dict[str, tuple[Condition, ...]] = {}
         self.absent: dict[int, float] = {}
-
-    # ---- words ----
-
-    def fail(self, expected: str) -> CertificateError:
-        return CertificateError(f"expected {expected} at {self.line[self.at : self.at + 30]!r}")
-
-    def next_line(self) -> bool:
-        self.at = 0
-        self.line = self.lines.pop(0) if self.lines else ""
-        return bool(self.line)
-
-    def skip(self, word: str) -> bool:
-        self.blank()
-        end = self.at + len(word)
-        goes_on = word[-1].isalnum() and re.match(r"\w", self.line[end : end + 1])
-        if not self.line.startswith(word, self.at) or goes_on:
-            return False
-        self.at = end
-        return True
-
-    def take(self, word: str) -> None:
-        if not self.skip(word):
-            raise self.fail(repr(word))
-
-    def blank(self) -> None:
-        while self.line.startswith(" ", self.at):
-            self.at += 1
-
-    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        self.blank()
-        found = pattern.match(self.line, self.at)
-        if found:
-            self.at = found.end()
-        return found
-
-    def end(self) -> None:
-        self.blank()
-        if self.at < len(self.line):
-            raise self.fail("the end of the line")
-
-    def choose(self, labels: Sequence[Any], *, names: bool = False) -> int | None:
-        """Read the longest label or name that stands here."""
-        key = id(labels)
-        if key not in self.spelled:
-            found = dict(_spell(labels, names=names))
-            lengths = sorted(set(map(len, found)), reverse=True)
-            self.spelled[key] = labels, found, lengths
-        _, known, lengths = self.spelled[key]
-        self.blank()
-        texts = (self.line[self.at : self.at + length] for length in lengths)
-        return next((known[text] for text in texts if text in known and self.skip(text)), None)
-
-    def number(self) -> Fraction:
-        found = self.match(_NUMBER)
-        if not found or len(found[0]) > _MAX_DIGITS:
-            raise self.fail("a number")
-        exponent = re.search(r"[eE][+\-]?0*(\d+)", found[0])
-        if exponent and (len(exponent[1]) > 3 or int(exponent[1]) > _MAX_DIGITS):
-            raise self.fail("a number")
-        try:
-            return Fraction(found[0].replace("−", "-"))
-        except (ValueError, ZeroDivisionError):
-            raise self.fail("a number") from None
-
-    def value(self) -> float:
-        number = self.number()
-        if abs(number) > 10**300:
-            raise self.fail("a number within ±1e300")
-        return float(number)
-
-    def sign(self) -> str:
-        found = self.match(_SIGN)
-        if not found:
-            raise self.fail("one of ≥ ≤ > < = ≠")
-        return _SIGNS[found[0]]
 
     def name(self) -> int:
         found = self.choose(self.names, names=True)
@@ -270,7 +184,7 @@ class _Reader:
     def _read_points(self, rules: Rules) -> None:
         n = self.network.n_scores
         rules.constants = [Fraction(0)] * n
-        while self.lines and _NUMBER.match(self.lines[0]):
+        while self.lines and NUMBER.match(self.lines[0]):
             self.next_line()
             weights = [self.number() for _ in range(n)]
             if self.skip("to start with"):
@@ -389,9 +303,9 @@ class _Reader:
         self.blank()
         if before is not None and self.skip("missing"):
             return Test(before, (), lambda x: x is None)
-        if before is not None and _SIGN.match(self.line, self.at):
+        if before is not None and SIGN.match(self.line, self.at):
             return self.comparison(before)
-        if _NUMBER.match(self.line, self.at):
+        if NUMBER.match(self.line, self.at):
             return self._window()
         i = self.name()
         if self.skip("missing"):
@@ -445,47 +359,10 @@ class _Reader:
 
     def unit(self, column: Column) -> None:
         if column.unit and column.labels is None:
-            quoted = json.dumps(column.unit, ensure_ascii=False)
-            any(self.skip(text) for text in (_escape(quoted), quoted, column.unit))
+            any(self.skip(text) for text in (*quote(column.unit), column.unit))
 
 
 def _count(low: int, high: int, parts: Sequence[Condition]) -> Condition:
     if len(parts) == 1 and (low, high) == (1, 1):
         return parts[0]
     return Count(tuple(parts), frozenset(range(low, high + 1)))
-
-
-def _spell(labels: Sequence[Any], *, names: bool = False) -> list[tuple[str, int]]:
-    """Return how labels or names may be written."""
-    out: list[tuple[str, int]] = []
-    for k, label in enumerate(labels):
-        if isinstance(label, str):
-            quoted = json.dumps(label, ensure_ascii=False)
-            out += [(text, k) for text in dict.fromkeys((quoted, _escape(quoted)))]
-            if _is_plain(label, names=names):
-                out.append((label, k))
-        else:
-            out += [(text, k) for text in _spell_number(label)]
-    return out
-
-
-def _escape(quoted: str) -> str:
-    """Return a quoted text with an escape for what does not print, but for joiners."""
-    return "".join(
-        c if c.isprintable() or c in "\u200c\u200d" else json.dumps(c)[1:-1] for c in quoted
-    )
-
-
-def _spell_number(label: Any) -> set[str]:
-    if isinstance(label, bool | int):
-        return {str(label)}
-    text = repr(float(label))
-    short = re.sub(r"\.0$", "", text)
-    return {text, short, re.sub(r"e([+\-])0*", lambda found: "e" + found[1].strip("+"), short)}
-
-
-def _is_plain(label: str, *, names: bool) -> bool:
-    words = _FREE_IN_NAMES.sub("", label) if names else label
-    if not label.isprintable() or not _PLAIN.fullmatch(label) or _WORDS.search(words):
-        return False
-    return not re.fullmatch("[A-Z]{1,2}", label) if names else "(" not in label and ")" not in label

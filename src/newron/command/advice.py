@@ -77,7 +77,7 @@ def _format(result: FitResult, value: float) -> str:
 def _advise(result: FitResult, name: str) -> str:
     options = result.options
     if name == CONSTANT:
-        return f"These inputs may not tell {result.table.y.name}: try more rows or other columns"
+        return f"These inputs may not predict {result.table.y.name}: try more rows or other columns"
     if options.processing != "smooth" and get_processing(options.processing).crisp:
         more = ", or a longer network, --size best" if _has_longer(result) else ""
         return f"Try curves instead of conditions, --processing smooth{more}"

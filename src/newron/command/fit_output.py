@@ -21,10 +21,11 @@ from newron.formatting import (
     format_integer,
     format_rounded,
     list_some,
+    name_class,
 )
 from newron.model import Model
 from newron.model.measurement import describe_score
-from newron.tables import Field, Label, LabelledTable, Target
+from newron.tables import Field, LabelledTable, Target
 from newron.training.path import ModelPath
 
 _MAX_NAMED = 6
@@ -60,16 +61,12 @@ def _describe_target(table: LabelledTable) -> str:
         return f"target {y.name} (numbers, {about}{low} to {high})"
     counts = sorted(table.count_classes().items(), key=lambda item: -item[1])
     words = [
-        f"{format_integer(n)} {_name_class(label)}".replace(" ", "\u00a0")
+        f"{format_integer(n)} {name_class(label)}".replace(" ", "\u00a0")
         for label, n in counts[:_MAX_NAMED]
     ]
     if len(counts) > _MAX_NAMED:
         words.append(format_count(len(counts) - _MAX_NAMED, "more class", "more classes"))
     return f"target {y.name} ({', '.join(words)})"
-
-
-def _name_class(label: Label) -> str:
-    return label if isinstance(label, str) else f"class {label}"
 
 
 def _describe_columns(table: LabelledTable) -> str:
@@ -93,7 +90,7 @@ def list_notes(table: LabelledTable) -> list[str]:
             "between them; a score for each class: --objective log_loss"
         )
     if table.y.labels is not None and len(table.y.labels) == 2:
-        first, second = map(_name_class, table.y.labels)
+        first, second = map(name_class, table.y.labels)
         notes.append(
             f"points and probabilities are for {second}; for {first}: "
             f"--positive {shlex.quote(str(table.y.labels[0]))}"
@@ -228,7 +225,7 @@ def _describe_constant(y: Target) -> str:
     if y.labels is None:
         return f"{format_rounded(float(np.median(y.values)))} (the median)"
     most = max(y.count_classes().items(), key=lambda item: item[1])[0]
-    return f"“{_name_class(most)}”"
+    return f"“{name_class(most)}”"
 
 
 def _print_notes(console: Console, result: FitResult) -> None:

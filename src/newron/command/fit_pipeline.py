@@ -35,7 +35,7 @@ from newron.rules.coverage import cover_rows
 from newron.rules.extraction import extract
 from newron.rules.rounding import round_card
 from newron.rules.scorecard import read_card
-from newron.tables import EncodedTable, LabelledTable, Target, read_labelled
+from newron.tables import EncodedTable, LabelledTable, Target
 from newron.tables.labelled import open_labelled
 from newron.training.large import is_large
 from newron.training.path import ModelPath
@@ -103,15 +103,14 @@ def read_table(
 ) -> LabelledTable:
     """Read a table to train on, or a sample of a large one, and show how far that is."""
     with show_stage(console, "reading", stays=False) as stage:
-        if not may_stream:
-            return read_labelled(data, target, **columns, on_progress=stage.update)
         labelled = open_labelled(data, target, **columns, on_progress=stage.update)
         source = labelled.source
 
         def on_batch() -> None:
             stage.update(source.total + source.done, 2 * source.total)
 
-        if is_large(labelled.n_used, len(labelled.fields)) and not labelled.ordered:
+        may_stream = may_stream and not labelled.ordered
+        if may_stream and is_large(labelled.n_used, len(labelled.fields)):
             return sample_table(labelled, on_batch)
         return labelled.read(on_batch)
 

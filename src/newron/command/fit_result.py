@@ -56,7 +56,7 @@ class FitResult:
         known = replace(
             self.evaluation,
             seed=self.options.seed,
-            fingerprint=hash_table(X.names, X.rows, y.values[:, None].astype(np.float64)),
+            fingerprint=hash_table(X.names, X.rows, y.values),
         )
         return known.to_measurement(source=self.data.name, n_trained=self.n_trained)
 

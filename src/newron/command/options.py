@@ -53,8 +53,8 @@ Exposure = Annotated[
     option(
         "--exposure",
         "COLUMN",
-        "How long, or how many, a row stands for: of counts and amounts, whose logarithm is "
-        "added to the score.",
+        "How long, or how many, a row stands for: of counts and positive targets, whose "
+        "logarithm is added to the score.",
     ),
 ]
 NoHeader = Annotated[

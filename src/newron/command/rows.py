@@ -22,7 +22,7 @@ from newron.errors import InputError
 from newron.formatting import format_count, format_seconds
 from newron.model import Classes, Labels, Model, Targets
 from newron.model.arithmetic import Floats
-from newron.model.model import add_offset
+from newron.model.output import add_offset
 from newron.model.survival import drop_time
 from newron.tables import EncodedTable, Field, Label, Target, read
 from newron.tables.cells import Cells, CodedCells

@@ -19,8 +19,7 @@ from newron.estimators.conformal import IntervalMixin
 from newron.estimators.streaming import open_rows, read_dataset
 from newron.evaluation.measurement import measure_d2
 from newron.model.arithmetic import Floats
-from newron.model.model import add_offset
-from newron.model.output import Targets
+from newron.model.output import Targets, add_offset
 from newron.neurons.loss import Loss
 from newron.objectives import (
     Formula,

@@ -14,8 +14,8 @@ from newron.evaluation.intervals import estimate_difference, estimate_mean, esti
 from newron.evaluation.survival import estimate_concordance, estimate_happened
 from newron.evaluation.times import Times
 from newron.model.arithmetic import Floats
-from newron.model.model import Model, add_offset
-from newron.model.output import Targets
+from newron.model.model import Model
+from newron.model.output import Targets, add_offset
 from newron.model.result import Estimate, Result
 from newron.model.survival import Survival, accumulate, find_hazards, find_risk, make_curves
 

@@ -17,15 +17,14 @@ from newron.evaluation.label_quality import LabelQuality, measure_labels
 from newron.evaluation.quality import (
     ClassificationQuality,
     RegressionQuality,
-    measure_classification,
-    measure_regression,
+    measure_scores,
 )
 from newron.evaluation.survival import SurvivalQuality, measure_survival
 from newron.evaluation.times import read_times
 from newron.model import Classes, Labels, Measurement, Model, Survival, Targets
 from newron.model.arithmetic import Floats
 from newron.model.measurement import MODEL
-from newron.model.model import add_offset
+from newron.model.output import add_offset, read_targets
 from newron.model.result import Estimate
 from newron.model.survival import (
     accumulate,
@@ -121,14 +120,12 @@ def _measure(model: Model, rows: Floats, truth: NDArray[Any], offset: ArrayLike 
         pair = truth[:, 0] > 0.0, truth[:, 1]
         return measure_survival(pair, pair, find_risk(hazards), list(make_curves(output, hazards)))
     scores = model.score_rows(rows)
-    if isinstance(output, Classes):
-        ranking = scores[:, 0] if len(output.labels) == 2 else None
-        chosen, soft = output.choose(scores), output.predict_proba(scores)
-        return measure_classification(truth, chosen, soft, scores=ranking)
     if isinstance(output, Labels):
         return measure_labels(truth, output.transform(scores), output.names)
+    if isinstance(output, Classes):
+        return measure_scores(output, scores, truth)
     shifted = scores if offset is None else add_offset(scores, offset)
-    quality = measure_regression(truth, output.transform(shifted)[:, 0], name=output.names[0])
+    (quality,) = measure_scores(output, shifted, truth[:, None])
     return replace(quality, d2=_estimate_d2(output, truth[:, None], scores, offset))
 
 
@@ -183,25 +180,11 @@ def read_truth(model: Model, y: Any, n: int) -> NDArray[Any]:
         return np.column_stack([times.event, times.time])
     if isinstance(output, Labels):
         return _read_labels(output, y, n)
-    values = np.asarray(y)
-    if values.shape != (n,):
-        raise InputError(f"y: expected one value for each of {n} rows, got shape {values.shape}")
     if isinstance(output, Classes):
-        codes = {label: code for code, label in enumerate(output.labels)}
-        found = [codes.get(label, -1) for label in values.tolist()]
-        if -1 in found:
-            row = found.index(-1)
-            raise InputError(
-                f"y, row {row} (counted from 0): expected a class of the model, got "
-                f"{values.tolist()[row]!r}; leave such rows out"
-            )
-        return np.array(found, np.intp)
+        return read_targets(output, y, n)
     if output.n_scores > 1:
         raise InputError(f"expected a model of one target, got {output.n_scores}")
-    numbers = values.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        raise InputError("y: expected finite numbers, got missing or infinite ones; leave them out")
-    return numbers
+    return read_targets(output, y, n)[:, 0]
 
 
 def _read_labels(output: Labels, y: Any, n: int) -> Floats:
@@ -219,7 +202,7 @@ def fingerprint_rows(model: Model, rows: NDArray[Any], truth: NDArray[Any]) -> s
     names = model.schema.names
     if isinstance(model.output, Survival):
         names = tuple(field.name for field in drop_time(model))
-    return hash_table(names, rows, truth.reshape(len(rows), -1).astype(np.float64))
+    return hash_table(names, rows, truth)
 
 
 def list_scores(quality: Quality) -> dict[str, Estimate]:

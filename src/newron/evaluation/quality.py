@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,7 @@ from newron.evaluation.intervals import (
     estimate_mean,
     estimate_proportion,
 )
+from newron.model.output import Classes, Output, Targets
 from newron.model.result import Estimate, Result
 
 _MIN_PROBABILITY = 1e-15
@@ -171,6 +173,37 @@ def measure_classification(
         exhaustive=exhaustive,
         **soft,  # type: ignore[arg-type]
     )
+
+
+@overload
+def measure_scores(
+    output: Classes, scores: Floats, truth: NDArray[Any], *, exhaustive: bool = ...
+) -> ClassificationQuality: ...
+
+
+@overload
+def measure_scores(
+    output: Targets, scores: Floats, truth: NDArray[Any], *, exhaustive: bool = ...
+) -> list[RegressionQuality]: ...
+
+
+def measure_scores(
+    output: Output, scores: Floats, truth: NDArray[Any], *, exhaustive: bool = False
+) -> ClassificationQuality | list[RegressionQuality]:
+    """Measure a model's scores of rows; ``truth`` as :func:`newron.model.output.read_targets`."""
+    if isinstance(output, Classes):
+        return measure_classification(
+            truth,
+            output.choose(scores),
+            output.predict_proba(scores),
+            scores=scores[:, 0] if len(output.labels) == 2 else None,
+            exhaustive=exhaustive,
+        )
+    predicted = output.transform(scores)
+    return [
+        measure_regression(truth[:, k], predicted[:, k], name=name)
+        for k, name in enumerate(output.names)
+    ]
 
 
 def _measure_log_loss(truth: NDArray[np.intp], probabilities: Floats) -> Estimate:

@@ -197,7 +197,7 @@ def _fingerprint(X: Any, y: Any, categorical: Any, labels: tuple[Any, ...] | Non
         order = y.labels if isinstance(y, Target) and y.labels is not None else labels
         codes = {label: code for code, label in enumerate(order)}
         values = np.array([codes[label] for label in values.tolist()])
-    return hash_table(table.names, table.rows, values[:, None].astype(np.float64))
+    return hash_table(table.names, table.rows, values)
 
 
 def cross_predict(

@@ -23,7 +23,8 @@ def measure_contributions(model: Model, X: ArrayLike, *, output: Label | None = 
     log-odds of the second one, for regression the prediction. See :meth:`Model.contributions`.
     """
     terms = split_terms(model)
-    labels = _list_outputs(model)
+    own = model.output
+    labels = list(own.scored if isinstance(own, Classes) else own.names)
     chosen = labels if output is None else [_find_output(labels, output)]
     rows = np.ascontiguousarray(model.read(X), np.float64)
     added = terms.evaluate(rows)
@@ -66,13 +67,6 @@ def _list_names(terms: Terms) -> tuple[str, ...]:
 def _join(added: Floats, terms: Terms, k: int) -> Floats:
     intercept = np.full((len(added), 1), terms.intercept[k])
     return np.concatenate([added[:, :, k], intercept], axis=1)
-
-
-def _list_outputs(model: Model) -> list[Label]:
-    output = model.output
-    if isinstance(output, Classes):
-        return list(output.scored)
-    return list(output.names)
 
 
 def _find_output(labels: list[Label], output: Label) -> Label:

@@ -23,7 +23,7 @@ from newron.model.arithmetic import Floats
 from newron.model.labels import Labels
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.model.output import Classes, Output, number_classes
+from newron.model.output import Classes, Output, read_targets
 from newron.model.schema import Column, Schema
 from newron.model.survival import refuse_survival
 from newron.rules.crisp import score_r2
@@ -272,14 +272,11 @@ def _shuffle(rows: Floats, i: int, orders: Sequence[NDArray[np.intp]]) -> Iterat
 
 def _read_target(output: Output, y: ArrayLike | None, scores: Floats) -> NDArray[Any]:
     """Return the numbers of the right classes, or the right numbers."""
-    if isinstance(output, Classes):
-        return output.choose(scores) if y is None else number_classes(output, y, len(scores))
-    if y is None:
-        return output.choose(scores) if isinstance(output, Labels) else output.transform(scores)
-    targets = output.spread(np.asarray(y, np.float64))
-    if targets.shape != scores.shape:
-        raise InputError(f"y: expected targets of shape {scores.shape}, got {targets.shape}")
-    return targets
+    if y is not None:
+        return read_targets(output, y, len(scores))
+    if isinstance(output, Classes | Labels):
+        return output.choose(scores)
+    return output.transform(scores)
 
 
 def _score(output: Output, scores: Floats, truth: NDArray[Any]) -> float:

@@ -28,7 +28,7 @@ class _JavaScript(ModuleWriter):
     functions = {"abs": "Math.abs", "min": "Math.min", "max": "Math.max", "sqrt": "Math.sqrt"}  # noqa: RUF012
     array, ranks, top_array = "const {name} = [];", "const rank = [];", "const share = [];"
     otherwise, no_decision, deciding = "true", "null", "holds.indexOf(true)"
-    results = ("inputs: tell(x)", "functions", "neurons", "scores: last")
+    results = ("inputs: nameInputs(x)", "functions", "neurons", "scores: last")
     class_results = ("probabilities: share(last)", "prediction: model.classes[choose(last)]")
     target_results = ("prediction: last.length === 1 ? last[0] : last",)
     rule_results = ("rules: follow(x)",)

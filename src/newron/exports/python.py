@@ -24,7 +24,7 @@ class _Python(ModuleWriter):
     otherwise, no_decision, deciding = "True", "None", "holds.index(True)"
     functions = {"sqrt": "math.sqrt"}  # noqa: RUF012
     results = (
-        '"inputs": tell(x)',
+        '"inputs": name_inputs(x)',
         '"functions": functions',
         '"neurons": neurons',
         '"scores": neurons[-1]',

@@ -29,7 +29,7 @@ from newron.rules.axis import Axis
 from newron.rules.body import DecisionList
 from newron.rules.node import Const, Literal, Node, read_columns
 from newron.rules.parsing import parse_rules
-from newron.rules.proof import prove
+from newron.rules.prover import prove
 from newron.rules.ruleset import RuleSet
 
 

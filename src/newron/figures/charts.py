@@ -22,6 +22,7 @@ from newron.figures.diagram_reader import read_diagram
 from newron.formatting import clean, format_rounded
 from newron.model.model import Model
 from newron.model.output import Classes
+from newron.model.predictions import read_model
 from newron.model.schema import Column
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def plot_functions(
     >>> [ax.get_xlabel() for ax in plot_functions(model)]
     ['temperature (°C)', 'days']
     """
-    network = find_model(model)
+    network = read_model(model)
     rows = None if X is None else np.asarray(network.read(X), np.float64)
     diagram = read_diagram(network, rows)
     groups = _group_functions(diagram, columns)
@@ -186,7 +187,7 @@ def plot_importance(
         if X is None:
             raise InputError("expected rows X to measure importance on, or an Importance, got none")
         importance = measure_importance(
-            find_model(importance), X, y, kind=kind, n_repeats=n_repeats, random_state=random_state
+            read_model(importance), X, y, kind=kind, n_repeats=n_repeats, random_state=random_state
         )
     ax = _get_axes(ax)
     shown = importance[:max_inputs] if max_inputs is not None else tuple(importance)
@@ -312,7 +313,7 @@ def plot_boundary(
     >>> plot_boundary(model, [[39.0, 1], [36.5, 4]], ["ill", "well"]).get_ylabel()
     'days'
     """
-    network = find_model(model)
+    network = read_model(model)
     columns = network.schema.columns
     if len(columns) != 2 or any(column.categories is not None for column in columns):
         names = ", ".join(repr(column.name) for column in columns[:5])
@@ -373,14 +374,6 @@ def _scatter(ax: Axes, network: Model, X: ArrayLike, y: ArrayLike | None) -> Non
 
 
 # ---- axes ----
-
-
-def find_model(model: Any) -> Model:
-    """Return the model of an estimator, or the model itself."""
-    found = getattr(model, "model_", model)
-    if not isinstance(found, Model):
-        raise InputError(f"expected a Model or a fitted estimator, got {type(model).__name__}")
-    return found
 
 
 def _is_many(ax: Any) -> bool:

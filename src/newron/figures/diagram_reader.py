@@ -22,6 +22,7 @@ from newron.figures.captions import (
 from newron.figures.diagram import Axis, Diagram, Function, Input, Neuron, Outcome
 from newron.figures.influence import FULL, estimate_influence, measure_influence
 from newron.figures.rows import RowSample, count_values
+from newron.formatting import name_class
 from newron.model.aggregation import AnyAggregation, activate_limits, combine_limits
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -346,7 +347,7 @@ def _limit_inputs(diagram: Diagram, limit: int) -> Diagram:
 
 def _name_outputs(model: Model) -> list[str]:
     if isinstance(model.output, Classes):
-        return [x if isinstance(x, str) else f"class {x}" for x in model.output.labels]
+        return list(map(name_class, model.output.labels))
     return list(model.output.score_names)
 
 

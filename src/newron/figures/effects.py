@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.drawing.palette import LIGHT
 from newron.errors import InputError
-from newron.figures.charts import escape_text, find_model, name_axis, prepare_axes
+from newron.figures.charts import escape_text, name_axis, prepare_axes
 from newron.formatting import format_rounded
 from newron.model.output import Label
+from newron.model.predictions import read_model
 from newron.shapes.bands import measure_bands
 from newron.shapes.effect import Effect, Scale
 from newron.shapes.effects import Effects, read_effects
@@ -65,7 +66,7 @@ def plot_effects(
     >>> [ax.get_xlabel() for ax in plot_effects(model)]
     ['temperature (°C)']
     """
-    network = find_model(model)
+    network = read_model(model)
     found = read_effects(network) if X is None or y is None else measure_bands(network, X, y)
     effects = _choose_effects(found, columns, output)
     axes = prepare_axes(ax, len(effects))

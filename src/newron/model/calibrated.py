@@ -12,7 +12,7 @@ from newron.errors import InputError, ModelError
 from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal, calibrate_classes, calibrate_targets
 from newron.model.labels import refuse_labels
-from newron.model.output import Output, Targets, number_classes
+from newron.model.output import Output, Targets, read_targets
 
 if TYPE_CHECKING:
     from newron.model.model import Model
@@ -128,11 +128,9 @@ def make_conformal(
 ) -> Conformal:
     """Compare scores of rows that a model was not trained on with their truth."""
     refuse_labels(output, "calibrate")
+    truth = read_targets(output, y, len(scores))
     if isinstance(output, Targets):
-        truth = np.asarray(y, np.float64).reshape(len(scores), -1)
-        if not np.isfinite(truth).all():
-            raise InputError("y: expected finite numbers, got missing or infinite ones")
-        predicted = output.transform(scores)
-        return calibrate_targets(output, truth, predicted, weight, protocol="new rows")
-    numbers = number_classes(output, y, len(scores))
-    return calibrate_classes(numbers, output.predict_proba(scores), weight, protocol="new rows")
+        return calibrate_targets(
+            output, truth, output.transform(scores), weight, protocol="new rows"
+        )
+    return calibrate_classes(truth, output.predict_proba(scores), weight, protocol="new rows")

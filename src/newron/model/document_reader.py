@@ -24,6 +24,7 @@ from newron.model.network import Layer
 from newron.model.output import Classes, Output, Targets
 from newron.model.parts import (
     check_keys,
+    read_flag,
     read_label,
     read_list,
     read_number,
@@ -31,7 +32,6 @@ from newron.model.parts import (
     read_one,
     read_some,
     read_text,
-    read_truth,
     read_whole,
 )
 from newron.model.processing import get_processing, processing_names
@@ -123,9 +123,9 @@ def _column_from(item: Any) -> Column:
     known = {"name", "categories", "gaps", "unit", "required"} | numbers
     check_keys(item, known, {"name"}, "an input")
     name = read_text(item["name"], "the name of an input")
-    gaps = read_truth(item.get("gaps", False), f"gaps of {name!r}")
+    gaps = read_flag(item.get("gaps", False), f"gaps of {name!r}")
     unit = read_text(item["unit"], f"unit of {name!r}") if "unit" in item else None
-    required = read_truth(item.get("required", False), f"required of {name!r}")
+    required = read_flag(item.get("required", False), f"required of {name!r}")
     if "categories" in item:
         check_keys(item, known - numbers, set(), f"input {name!r}")
         where = f"categories of {name!r}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -20,27 +21,16 @@ from newron.model.description import describe, summarize
 from newron.model.labels import Labels
 from newron.model.measurement import Measurement
 from newron.model.network import Layer, evaluate, within_limits
-from newron.model.output import Classes, Output
+from newron.model.output import Classes, Output, add_offset
 from newron.model.readable import Readable
 from newron.model.schema import Schema
 from newron.tables.field import LARGEST_INPUT, Field
 from newron.tables.table import encode_rows, is_plain
 
 _BLOCK = 16384
-_LARGEST_OFFSET = 100.0
 
 
-def add_offset(scores: Floats, offset: ArrayLike) -> Floats:
-    """Return scores with an offset for each row added to them."""
-    values = np.asarray(offset, np.float64)
-    if values.shape != (len(scores),) or not np.all(np.abs(values) <= _LARGEST_OFFSET):
-        raise InputError(
-            f"offset: expected {len(scores)} finite numbers, one for each row, got shape "
-            f"{values.shape} or others; of an exposure it is the logarithm"
-        )
-    return scores + values[:, None]
-
-
+@dataclass(init=False, repr=False, eq=False)
 class Model(Readable, Calibrated):
     """A network that can be read, saved and asked; it never changes.
 
@@ -96,7 +86,7 @@ class Model(Readable, Calibrated):
         conformal: Conformal | None = None,
         means: Mapping[tuple[str, ...], tuple[float, ...]] | None = None,
     ) -> None:
-        # Past __setattr__, which refuses.
+        # Past __setattr__, which raises.
         parts = {"schema": schema, "layers": tuple(layers), "output": output}
         self.__dict__.update(parts, measured=tuple(measured), conformal=conformal)
         self.__dict__["means"] = dict(means or {})
@@ -104,13 +94,10 @@ class Model(Readable, Calibrated):
         if conformal is not None:
             conformal.check(output)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        """Raise: edits make a new model."""
+    def __setattr__(self, name: str, value: object = None) -> None:
         raise AttributeError("a Model does not change; replace makes a new one of its parts")
 
-    def __delattr__(self, name: str) -> None:
-        """Raise: edits make a new model."""
-        raise AttributeError("a Model does not change; replace makes a new one of its parts")
+    __delattr__ = __setattr__
 
     def _get_model(self) -> Model:
         return self
@@ -333,8 +320,7 @@ class Model(Readable, Calibrated):
         >>> model.replace(output=Classes(("no", "yes"))).predict([[60.0]]).tolist()
         ['yes']
         """
-        names = ("schema", "layers", "output", "measured", "conformal", "means")
-        return Model(**{**{name: getattr(self, name) for name in names}, **changes})
+        return replace(self, **changes)
 
     def weights(self, layer: int = -1) -> Floats:
         """Return the weights of a layer as a dense table: what each signal adds to each neuron.
@@ -437,15 +423,12 @@ class Model(Readable, Calibrated):
         return self.fingerprint == other.fingerprint if isinstance(other, Model) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash the content."""
         return hash(self.fingerprint)
 
     def __repr__(self) -> str:
-        """Describe the model in one line."""
         return f"<Model: {summarize(self)}>"
 
     def __str__(self) -> str:
-        """Describe every function of the model."""
         return describe(self)
 
     def _repr_html_(self) -> str:

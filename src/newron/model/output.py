@@ -20,6 +20,7 @@ from newron.neurons.loss import Loss
 
 Label = str | int | float | bool
 
+_LARGEST_OFFSET = 100.0
 _REACH = 1e6  # of scores where a prediction is looked for
 LINKS = ("identity", "log", "sorted", "formula")
 
@@ -376,3 +377,30 @@ def number_classes(output: Classes, y: ArrayLike, n_rows: int) -> NDArray[np.int
             f"{row} (counted from 0); leave such rows out"
         )
     return np.array(numbers, np.intp)
+
+
+def read_targets(output: Output, y: ArrayLike, n_rows: int) -> NDArray[Any]:
+    """Return the numbers of the true classes, or the true values of shape (rows, scores)."""
+    if isinstance(output, Classes):
+        return number_classes(output, y, n_rows)
+    try:
+        truth = output.spread(np.asarray(y, np.float64))
+    except (TypeError, ValueError):
+        raise InputError("y: expected numbers, got values that are not numbers") from None
+    expected = n_rows, output.n_scores
+    if truth.shape != expected:
+        raise InputError(f"y: expected values of shape {expected}, got {truth.shape}")
+    if not np.isfinite(truth).all():
+        raise InputError("y: expected finite numbers, got missing or infinite ones; leave them out")
+    return truth
+
+
+def add_offset(scores: Floats, offset: ArrayLike) -> Floats:
+    """Return scores with an offset for each row added to them."""
+    values = np.asarray(offset, np.float64)
+    if values.shape != (len(scores),) or not np.all(np.abs(values) <= _LARGEST_OFFSET):
+        raise InputError(
+            f"offset: expected {len(scores)} finite numbers, one for each row, got shape "
+            f"{values.shape} or others; of an exposure it is the logarithm"
+        )
+    return scores + values[:, None]

@@ -83,7 +83,7 @@ def read_label(value: Any, where: str) -> Label:
     return value
 
 
-def read_truth(value: Any, where: str) -> bool:
+def read_flag(value: Any, where: str) -> bool:
     """Return true or false."""
     if not isinstance(value, bool):
         raise ModelFileError(f"{where}: expected true or false, got {show(value)}")

@@ -202,13 +202,13 @@ def poisson(score: Any, target: Any) -> Any:
 
 @_train_on(exp, _POSITIVE)
 def gamma(score: Any, target: Any) -> Any:
-    """Half the gamma deviance of amounts above 0."""
+    """Half the gamma deviance of targets above 0."""
     return score + target * exp(-score) - log(target) - 1.0
 
 
 @_train_on(exp, _POSITIVE)
 def tweedie(score: Any, target: Any, power: Any = 1.5) -> Any:
-    """Half the Tweedie deviance of amounts with zeros, the power between 1 and 2."""
+    """Half the Tweedie deviance of targets with zeros, the power between 1 and 2."""
     rise, fall = 2.0 - power, 1.0 - power
     best = where(target > 0.0, exp(rise * log(target)), 0.0) / (rise * fall)
     return exp(rise * score) / rise - target * exp(fall * score) / fall + best

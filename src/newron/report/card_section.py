@@ -15,6 +15,7 @@ from newron.formatting import (
     format_typographic,
     format_unit,
     list_some,
+    name_class,
 )
 from newron.model.description import summarize
 from newron.model.document import VERSION
@@ -22,7 +23,7 @@ from newron.model.measurement import MODEL, describe_score
 from newron.model.output import Classes
 from newron.model.schema import Column
 from newron.report.facts import Facts
-from newron.report.numbers import count, integer, name_class, percent
+from newron.report.numbers import count, integer, percent
 from newron.report.quality_section import describe_seen
 
 _MAX_LISTED = 12  # categories and values of a domain that are listed

@@ -16,10 +16,9 @@ from newron.evaluation import (
     ClassificationQuality,
     GroupComparison,
     RegressionQuality,
-    measure_classification,
-    measure_regression,
 )
 from newron.evaluation.groups import compare_model_groups
+from newron.evaluation.quality import measure_scores
 from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram
 from newron.figures.diagram_reader import read_diagram
@@ -29,13 +28,12 @@ from newron.model.arithmetic import Floats
 from newron.model.conformal import Conformal
 from newron.model.labels import refuse_labels
 from newron.model.measurement import Measurement
-from newron.model.model import Model, add_offset
-from newron.model.output import Classes, Targets
+from newron.model.model import Model
+from newron.model.output import Classes, Targets, add_offset, read_targets
 from newron.model.survival import refuse_survival
 from newron.model.terms import Terms, split_terms
 from newron.report.labels import Labels, rename, rename_card
 from newron.report.origin import Origin
-from newron.report.rows import draw_rows, list_rows, read_rows, read_truth
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
 from newron.rules.crisp import Fidelity, make_crisp, measure_fidelity
@@ -44,6 +42,7 @@ from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard
 from newron.shapes.bands import has_bands, measure_bands
 from newron.shapes.effects import Effects, read_effects
+from newron.tables import EncodedTable
 from newron.tables.fingerprint import hash_table
 
 _MOST_PICKED, _MOST_CELLS = 300, 8000  # rows that a reader can choose, and their values
@@ -168,7 +167,7 @@ class Facts:
             return read_effects(self.model)
         trained = self.origin.n_rows if self.measured is None else self.measured.n_trained
         return measure_bands(
-            self.model, list_rows(self.model, self.rows), self.truth, n_rows=trained
+            self.model, EncodedTable(self.model.fields, self.rows), self.truth, n_rows=trained
         )
 
     @property
@@ -203,13 +202,15 @@ def gather(
     offset: ArrayLike | None = None,
     seconds: float = 5.0,
 ) -> Facts:
-    """Gather what there is to show of a model on some rows; see :func:`newron.report.write`."""
+    """Gather what there is to show of a model on some rows; see :meth:`Model.report`."""
     labels = Labels() if labels is None else labels
     given = model.model if isinstance(model, ScoreCard) else model
     refuse_survival(given, "report")
     refuse_labels(given.output, "report")
-    rows = read_rows(given, X)
-    truth = read_truth(given, y, len(rows))
+    rows = np.ascontiguousarray(given.read(X), np.float64)
+    if not len(rows):
+        raise InputError("expected at least one row for a report, got none")
+    truth = None if y is None else read_targets(given.output, y, len(rows))
     if offset is not None and isinstance(given.output, Classes):
         raise InputError("offset: expected a model of numbers, got another one")
     if seen is not None and not 0 <= seen <= len(rows):
@@ -224,9 +225,9 @@ def gather(
     shown = named if found is None else _rewrite(named, found, rows)
     scores = shown.score_rows(rows)
     axes = make_axes(shown.schema, find_boundaries(shown))
-    picked = draw_rows(len(rows), min(_MOST_PICKED, max(_MOST_CELLS // rows.shape[1], 1)))
+    picked = _draw_rows(len(rows), min(_MOST_PICKED, max(_MOST_CELLS // rows.shape[1], 1)))
     few = max(_MOST_WORK // max(shown.n_functions, 1) ** 2, 20)
-    some = list_rows(shown, rows[draw_rows(len(rows), min(_MOST_WEIGHED, few))])
+    some = EncodedTable(shown.fields, rows[_draw_rows(len(rows), min(_MOST_WEIGHED, few))])
     return Facts(
         model=shown,
         rewritten=shown != named,
@@ -242,7 +243,14 @@ def gather(
         offset=offset,
         scores=scores,
         picked=picked,
-        quality=_measure(shown, rows, scores, truth, axes, offset),
+        quality=None
+        if truth is None
+        else measure_scores(
+            shown.output,
+            scores if offset is None else add_offset(scores, offset),
+            truth,
+            exhaustive=_is_whole(rows, axes),
+        ),
         groups=_compare_groups(given, rows, truth, X, groups, offset),
         rules=None if found is None else _cover(found, shown, rows, truth),
         crisp=_find_crisp(shown, some, seconds) if found is None else None,
@@ -254,12 +262,19 @@ def gather(
     )
 
 
+def _draw_rows(n: int, limit: int) -> NDArray[np.intp]:
+    """Draw so many of n rows, always the same ones, in their order; the first is among them."""
+    if n <= limit:
+        return np.arange(n)
+    others = 1 + np.random.default_rng(0).choice(n - 1, limit - 1, replace=False)
+    return np.concatenate([[0], np.sort(others)])
+
+
 def _count_seen(model: Model, rows: Floats, truth: NDArray[Any] | None) -> int | None:
     """Return how many rows are those of training, where the model's file knows the table."""
     if truth is None or not model.measured:
         return None
-    targets = truth.reshape(len(rows), -1).astype(np.float64)
-    fingerprint = hash_table(model.schema.names, rows, targets)
+    fingerprint = hash_table(model.schema.names, rows, truth)
     for one in model.measured:
         if one.fingerprint == fingerprint and one.n_trained is not None:
             return min(one.n_trained, len(rows))
@@ -331,11 +346,11 @@ def _cover(rules: RuleSet, model: Model, rows: Floats, truth: NDArray[Any] | Non
     labels = None
     if truth is not None and isinstance(model.output, Classes):
         labels = model.output.array[truth]
-    return rules.cover(list_rows(model, rows), labels)
+    return rules.cover(EncodedTable(model.fields, rows), labels)
 
 
 def _find_crisp(
-    model: Model, some: NDArray[Any], seconds: float
+    model: Model, some: EncodedTable, seconds: float
 ) -> tuple[RuleSet | None, Fidelity] | None:
     try:
         crisp = make_crisp(model, some)
@@ -346,31 +361,6 @@ def _find_crisp(
 
 
 # ---- measures ----
-
-
-def _measure(
-    model: Model,
-    rows: Floats,
-    scores: Floats,
-    truth: NDArray[Any] | None,
-    axes: Sequence[Axis],
-    offset: ArrayLike | None,
-) -> ClassificationQuality | list[RegressionQuality] | None:
-    if truth is None:
-        return None
-    if isinstance(model.output, Classes):
-        return measure_classification(
-            truth,
-            model.output.choose(scores),
-            model.output.predict_proba(scores),
-            scores=scores[:, 0] if len(model.output.labels) == 2 else None,
-            exhaustive=_is_whole(rows, axes),
-        )
-    predicted = predict_targets(model.output, scores, offset)
-    return [
-        measure_regression(truth[:, k], predicted[:, k], name=name)
-        for k, name in enumerate(model.output.names)
-    ]
 
 
 def predict_targets(output: Targets, scores: Floats, offset: ArrayLike | None) -> Floats:
@@ -396,9 +386,9 @@ def _read_diagram(model: Model, card: ScoreCard | None, rows: Floats) -> Diagram
 
 
 def _draw_pictures(drawn: Model | ScoreCard, model: Model, rows: Floats) -> tuple[Picture, Picture]:
-    table, one = list_rows(model, rows), list_rows(model, rows[:1])
+    table = EncodedTable(model.fields, rows)
     wide, narrow = (
-        compose(drawn, table, row=one, row_name=_ROW_NAME, narrow=narrow)
+        compose(drawn, table, row=table[:1], row_name=_ROW_NAME, narrow=narrow)
         for narrow in (False, True)
     )
     return wide, narrow

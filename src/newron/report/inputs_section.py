@@ -17,12 +17,12 @@ from newron.drawing.svg import write_chart
 from newron.drawing.text import measure
 from newron.figures.diagram import Function, Neuron
 from newron.figures.plot import draw_function
-from newron.formatting import clean, format_position, format_rounded, format_unit
+from newron.formatting import clean, format_position, format_rounded, format_unit, name_class
 from newron.model.arithmetic import Floats
 from newron.model.schema import Column
 from newron.report.effects_section import write_curves
 from newron.report.facts import Facts
-from newron.report.numbers import count, integer, name_class, percent
+from newron.report.numbers import count, integer, percent
 from newron.shapes.curve import trace_function
 from newron.shapes.shape import Shape
 

@@ -37,7 +37,7 @@ function, or press Enter on it, to see it large.</p>
 <button aria-label="Close">×</button></form><div id="large-plot"></div><p id="large-words"></p>
 </dialog>""")
 
-_ROW = Markup("""<h2>This {noun}</h2><p class="lede" id="tell"></p>{rules}
+_ROW = Markup("""<h2>This {noun}</h2><p class="lede" id="summary"></p>{rules}
 <div class="two"><div><figure id="waterfall"></figure><h3 id="flip-head">{head}</h3>\
 <ul class="flip" id="flips"></ul>
 <p class="small muted">{fixed}<span id="flip-note"></span> The model describes these data; it does

@@ -72,12 +72,12 @@ function readTable(text) {
 
 function answerRow(own) {
   const found = explain(name(own));
-  if (data.amounts) return found.scores.map((_, k) => write(amountOf(found, k)));
+  if (data.regression) return found.scores.map((_, k) => write(amountOf(found, k)));
   const chosen = choose(found.scores);
   return [data.labels[chosen], ...found.probabilities.map((value) => write(Number(value.toFixed(4))))];
 }
 
-const heads = data.amounts ? data.labels : ["answer", ...data.labels.map((label) => `probability of ${label}`)];
+const heads = data.regression ? data.labels : ["answer", ...data.labels.map((label) => `probability of ${label}`)];
 let answered = [];
 
 function showAnswers({ rows, unknown }) {
@@ -88,21 +88,21 @@ function showAnswers({ rows, unknown }) {
     if (!error) number.addEventListener("click", () => { row = [...own]; picked = -1; update(); one("#row").scrollIntoView(); });
     const first = make("th", { scope: "row" }, number);
     return make("tr", {}, first, ...(error ? [make("td", { colspan: heads.length }, error)]
-      : cells.map((cell, j) => make("td", j || data.amounts ? { class: "num" } : {}, cell))));
+      : cells.map((cell, j) => make("td", j || data.regression ? { class: "num" } : {}, cell))));
   });
   const head = make("tr", {}, ...["row", ...heads].map((title, j) =>
-    make("th", j > 1 || (j && data.amounts) ? { scope: "col", class: "num" } : { scope: "col" }, title)));
+    make("th", j > 1 || (j && data.regression) ? { scope: "col", class: "num" } : { scope: "col" }, title)));
   one("#answers").replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...lines)));
   const failed = answered.filter(({ error }) => error).length;
-  const told = [`${rows.length - failed} of ${rows.length} rows answered.`];
-  if (rows.length > MOST_SHOWN) told.push(`The first ${MOST_SHOWN} are shown; the file has all.`);
-  for (const [title, text] of unknown) told.push(`${title}: “${text.slice(0, 40)}” is unknown and counts as missing.`);
-  told.push("Press a row's number to follow it above.");
-  tellDrop(told.join(" "));
+  const notes = [`${rows.length - failed} of ${rows.length} rows answered.`];
+  if (rows.length > MOST_SHOWN) notes.push(`The first ${MOST_SHOWN} are shown; the file has all.`);
+  for (const [title, text] of unknown) notes.push(`${title}: “${text.slice(0, 40)}” is unknown and counts as missing.`);
+  notes.push("Press a row's number to follow it above.");
+  writeDropNotes(notes.join(" "));
   one("#keep").hidden = false;
 }
 
-function tellDrop(text) {
+function writeDropNotes(text) {
   one("#drop-notes").hidden = !text;
   one("#drop-notes").textContent = text;
 }
@@ -110,13 +110,13 @@ function tellDrop(text) {
 function answerText(text) {
   one("#keep").hidden = true;
   one("#answers").replaceChildren();
-  if (!text.trim()) return tellDrop("Paste rows, or drop a file.");
-  try { return showAnswers(readTable(text)); } catch (error) { return tellDrop(error.message); }
+  if (!text.trim()) return writeDropNotes("Paste rows, or drop a file.");
+  try { return showAnswers(readTable(text)); } catch (error) { return writeDropNotes(error.message); }
 }
 
 async function answerFile(file) {
   if (!file) return;
-  if (file.size > MOST_BYTES) { tellDrop("Expected a file of at most 20 MB: use newron predict for larger ones."); return; }
+  if (file.size > MOST_BYTES) { writeDropNotes("Expected a file of at most 20 MB: use newron predict for larger ones."); return; }
   const text = (await file.text()).replace(/^\ufeff/, "");
   one("#paste").value = text.length > 1e5 ? "" : text;
   answerText(text);

@@ -6,7 +6,6 @@ from functools import partial
 
 from newron.evaluation import Estimate
 from newron.formatting import format_count, format_integer, format_percent, format_rounded
-from newron.model.output import Label
 
 integer = partial(format_integer, separator="\u202f", minimum=10_000)
 count = partial(format_count, separator="\u202f", minimum=10_000)
@@ -21,8 +20,3 @@ def percent_interval(estimate: Estimate) -> str:
 def interval(estimate: Estimate) -> str:
     """Return the interval of a regression target."""
     return f"{format_rounded(estimate.low)} to {format_rounded(estimate.high)}"
-
-
-def name_class(label: Label) -> str:
-    """Return the name of a class in a sentence: numbers with the word "class"."""
-    return label if isinstance(label, str) else f"class {label}"

@@ -11,12 +11,12 @@ import numpy as np
 
 from newron.drawing.markup import Markup
 from newron.figures.diagram import Diagram, Function
+from newron.formatting import name_class
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
 from newron.model.schema import Column
 from newron.report.facts import Facts
 from newron.report.network_section import describe_count
-from newron.report.numbers import name_class
 from newron.report.threshold_section import count_cuts
 from newron.rules.axis import Axis
 from newron.tables.cells import MISSING_WORDS
@@ -48,7 +48,7 @@ def _describe(facts: Facts, literals: list[dict[str, Any]]) -> dict[str, Any]:
         if isinstance(output, Classes)
         else list(output.names),
         "binary": facts.is_binary,
-        "amounts": not isinstance(output, Classes),
+        "regression": not isinstance(output, Classes),
         "link": None if isinstance(output, Classes) else output.link,
         "rows": [[_plain(x) for x in facts.rows[k].tolist()] for k in facts.picked],
         "numbers": [int(k) + 1 for k in facts.picked],

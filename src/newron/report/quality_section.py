@@ -9,7 +9,7 @@ import numpy as np
 from newron.drawing.markup import Markup, bdi, html, join
 from newron.evaluation import ClassificationQuality, Estimate, RegressionQuality
 from newron.evaluation.calibration import CalibrationBin
-from newron.formatting import format_rounded, join_words
+from newron.formatting import format_rounded, join_words, name_class
 from newron.model.output import Classes
 from newron.report.charts import (
     draw_calibration,
@@ -23,7 +23,6 @@ from newron.report.numbers import (
     count,
     integer,
     interval,
-    name_class,
     percent,
     percent_interval,
 )
@@ -112,7 +111,7 @@ def _write_head(facts: Facts) -> tuple[Markup, Markup, Markup]:
     if not facts.is_new:
         text = "How good it is on new rows was not measured."
         if quality is None:
-            text = "No true answers were given, so how good it is cannot be told here."
+            text = "No true answers were given, so how good it is is not known here."
         return html("p", text), Markup(""), Markup("")
     if isinstance(quality, ClassificationQuality):
         text = _describe_classes(facts, quality)
@@ -217,7 +216,7 @@ def _write_comparison(facts: Facts, quality: ClassificationQuality) -> Markup:
     else:
         caption = "Share of right answers, with 95\u00a0% intervals (Wilson)."
         if quality.accuracy.low <= quality.majority_accuracy.high:
-            caption += " The intervals overlap: these rows do not tell the two apart."
+            caption += " The intervals overlap: these rows do not distinguish the two."
     return write_intervals(rows, "Share of right answers", caption, in_percent=True)
 
 

@@ -40,9 +40,9 @@ function writeAmount(value, span = 1) {
 }
 
 function writeShare(value) {
-  const told = Math.round(100 * value);
-  if (told === 0 && value > 0) return "< 1\u00a0%";
-  return told === 100 && value < 1 ? "> 99\u00a0%" : `${told}\u00a0%`;
+  const rounded = Math.round(100 * value);
+  if (rounded === 0 && value > 0) return "< 1\u00a0%";
+  return rounded === 100 && value < 1 ? "> 99\u00a0%" : `${rounded}\u00a0%`;
 }
 
 // A value of a row: as it is, or to six digits where it has many.
@@ -86,15 +86,15 @@ function totalOf(layer, neuron, value, parts) {
 
 // What every part of the network makes of a row.
 function run(row) {
-  const told = explain(name(row));
+  const traced = explain(name(row));
   const added = layers.map((layer, l) =>
-    layer.functions.map((f, e) => weightOf(l, e) * told.functions[l][e]));
+    layer.functions.map((f, e) => weightOf(l, e) * traced.functions[l][e]));
   const totals = layers.map((layer, l) => layer.neurons.map((neuron, j) =>
-    totalOf(layer, neuron, told.neurons[l][j], added[l].filter((_, e) => layer.functions[e].neuron === j))));
+    totalOf(layer, neuron, traced.neurons[l][j], added[l].filter((_, e) => layer.functions[e].neuron === j))));
   // The scores are exact where sums of many parts are rounded.
-  totals[totals.length - 1] = told.scores.map((score, j) =>
+  totals[totals.length - 1] = traced.scores.map((score, j) =>
     Number((score + last.neurons[j].centre).toPrecision(12)));
-  return { ...told, added, totals, signals: [...row, ...told.neurons.flat()] };
+  return { ...traced, added, totals, signals: [...row, ...traced.neurons.flat()] };
 }
 
 function choose(found) {
@@ -114,12 +114,12 @@ const addOf = (t, keys) => keys.split(" ").reduce((sum, key) => {
   return sum + t.added[l - 1][e];
 }, 0);
 const sourceOf = (key) => { const [l, e] = split(key); return layers[l - 1].functions[e].source; };
-// The limit of two classes, in points; of amounts what is taken from the sum.
+// The limit of two classes, in points; of regression what is taken from the sum.
 const limitOf = () => data.limit ?? last.neurons[0].centre;
 // What smooth columns and pairs add has mean 0 over the training rows: their sum is the score.
 const sumOf = (t) => (data.terms ? t.scores[0] : t.totals.at(-1)[0]);
 // The totals from which on each class after the first is said, where one score decides; and as
-// they are told beside such a sum.
+// they are shown beside such a sum.
 const limitsOf = () => data.limits ?? [limitOf()];
 const limitsShown = () => (!data.terms ? limitsOf() : data.limits ? data.thresholds : [0]);
 const termOf = (t, term, k) => term.edges.reduce((sum, e) =>
@@ -228,7 +228,7 @@ function flow(t) {
     setText(element, Number.isNaN(total) ? "" : writeAmount(total, spanOf(l - 1, j - 1)));
   }
   for (const element of all("[data-margin]")) {
-    setFitted(element, tellMargin(t, element.dataset.margin.split(" ")[0]));
+    setFitted(element, describeMargin(t, element.dataset.margin.split(" ")[0]));
   }
   for (const element of all("g.act[data-act]")) {
     const [l, j] = split(element.dataset.act);
@@ -253,25 +253,25 @@ function spanOf(l, j) {
 }
 
 function flowOut(t) {
-  const chosen = data.amounts ? 0 : choose(t.scores);
+  const chosen = data.regression ? 0 : choose(t.scores);
   for (const element of all("[data-out]")) {
     const k = element.dataset.class === undefined ? chosen : Number(element.dataset.class);
-    const told = {
+    const texts = {
       class: () => data.labels[chosen],
       probability: () => (element.dataset.class === undefined ? "probability " : "")
         + writeShare(t.probabilities[k]),
       why: () => `${writeAmount(t.totals.at(-1)[0], spanOf(layers.length - 1, 0))} `
-        + tellSide(chosen),
+        + describeSide(chosen),
       amount: () => writeAmount(amountOf(t, k)),
     };
-    setFitted(element, told[element.dataset.out]());
+    setFitted(element, texts[element.dataset.out]());
   }
   for (const element of all("[data-meter]")) {
     const share = t.probabilities[element.dataset.meter];
     element.style.width = `${Math.max(1.5, element.dataset.full * share)}px`;
   }
   for (const element of all("path.edge[data-class]")) {
-    element.classList.toggle("on", !data.amounts && Number(element.dataset.class) === chosen);
+    element.classList.toggle("on", !data.regression && Number(element.dataset.class) === chosen);
   }
   const totals = all(".wide [data-total]").map((element) => Number(element.dataset.total));
   const nearest = totals.length && totals.reduce((a, b) =>
@@ -283,11 +283,11 @@ function flowOut(t) {
   }
 }
 
-function tellMargin(t, key) {
+function describeMargin(t, key) {
   const source = sourceOf(key), value = t.signals[source];
   if (source >= n) return writeAmount(value);
-  const told = show(source, value), { limit } = data.functions[key];
-  if (limit === undefined || value === null) return told;
+  const text = show(source, value), { limit } = data.functions[key];
+  if (limit === undefined || value === null) return text;
   const margin = subtract(value, limit);
   if (margin === 0) return `at the limit of ${write(limit)}`;
   return `${tidy(Math.abs(margin))}${unitOf(source)} ${margin > 0 ? "above" : "below"} ${write(limit)}`;
@@ -435,14 +435,14 @@ if (controls.length > FIRST) {
 // ---- choosing rows ----
 
 const noun = (k) => `${data.noun} ${data.numbers[k]}`;
-const answers = data.amounts ? [] : data.rows.map(decide);
-const wrong = data.truth && !data.amounts
+const answers = data.regression ? [] : data.rows.map(decide);
+const wrong = data.truth && !data.regression
   ? data.rows.map((_, k) => k).filter((k) => answers[k] !== data.truth[k]) : [];
 const pick = one("#pick");
 pick.append(make("option", { value: -1, hidden: "" }, "your own values"));
 data.rows.forEach((_, k) => {
   let label = noun(k);
-  if (data.truth && !data.amounts) {
+  if (data.truth && !data.regression) {
     label += ` · ${data.labels[data.truth[k]]}${wrong.includes(k) ? " · answered wrongly" : ""}`;
   }
   pick.append(make("option", { value: k }, label.length > 80 ? `${label.slice(0, 79)}…` : label));
@@ -460,49 +460,49 @@ one("#another").addEventListener("click", () => take(next([...data.rows.keys()])
 one("#wrong").hidden = !wrong.length;
 one("#wrong").addEventListener("click", () => take(next(wrong)));
 
-// ---- what is told of the row ----
+// ---- what is said of the row ----
 
 const strong = (text) => make("b", {}, text);
 
-function tellAnswer(t) {
-  if (data.amounts) {
+function describeAnswer(t) {
+  if (data.regression) {
     return data.labels.map((label, k) => `${label}: ${writeAmount(amountOf(t, k))}`).join(" · ");
   }
   const chosen = choose(t.scores);
-  const told = [data.labels[chosen], `probability ${writeShare(t.probabilities[chosen])}`];
+  const parts = [data.labels[chosen], `probability ${writeShare(t.probabilities[chosen])}`];
   if ((data.binary || data.limits) && layers.length === 1) {
-    told.unshift(`total ${writeAmount(sumOf(t), spanOf(0, 0))}`);
+    parts.unshift(`total ${writeAmount(sumOf(t), spanOf(0, 0))}`);
   }
-  return told.join(" · ");
+  return parts.join(" · ");
 }
 
-function tellSide(chosen) {
+function describeSide(chosen) {
   const limits = limitsOf().map((limit) => shorten(limit, 4));
   const reached = limits.slice(0, chosen).slice(-1).map((limit) => `≥ ${limit}`);
   return [...reached, ...limits.slice(chosen, chosen + 1).map((limit) => `< ${limit}`)].join(", ");
 }
 
-function tellDistance(t) {
+function describeDistance(t) {
   const digits = spanOf(layers.length - 1, 0), limits = limitsShown(), reached = choose(t.scores);
   if (reached > 0 && reached < limits.length) {
     return `between the limits of ${shorten(limits[reached - 1], 4)} and ${shorten(limits[reached], 4)}`;
   }
   const limit = limits[Math.max(reached - 1, 0)];
-  const margin = subtract(sumOf(t), limit), told = shorten(limit, 4);
-  if (margin === 0) return `at the limit of ${told}`;
+  const margin = subtract(sumOf(t), limit), bound = shorten(limit, 4);
+  if (margin === 0) return `at the limit of ${bound}`;
   const size = writeAmount(Math.abs(margin), digits);
-  return margin > 0 ? `${size} over the limit of ${told}` : `${size} short of ${told}`;
+  return margin > 0 ? `${size} over the limit of ${bound}` : `${size} short of ${bound}`;
 }
 
-function tellRow(t) {
+function describeRow(t) {
   const head = picked < 0 ? "Your own values" : noun(picked);
   const parts = [`${head[0].toUpperCase()}${head.slice(1)}: `];
-  if (data.amounts) {
-    parts.push("the model says ", strong(tellAnswer(t)), ".");
+  if (data.regression) {
+    parts.push("the model says ", strong(describeAnswer(t)), ".");
     if (picked >= 0 && data.truth) parts.push(` In truth: ${data.truth[picked].map(tidy).join(", ")}.`);
   } else {
     const chosen = choose(t.scores);
-    if (data.binary || data.limits) parts.push("the sum is ", strong(writeAmount(sumOf(t), spanOf(layers.length - 1, 0))), `, ${tellDistance(t)}; `);
+    if (data.binary || data.limits) parts.push("the sum is ", strong(writeAmount(sumOf(t), spanOf(layers.length - 1, 0))), `, ${describeDistance(t)}; `);
     parts.push("the model says ", strong(data.labels[chosen]),
       `, probability ${writeShare(t.probabilities[chosen])}.`);
     if (t.rules && t.rules.deciding !== null) {
@@ -514,23 +514,23 @@ function tellRow(t) {
       parts.push(truth === chosen ? " That is right." : ` In truth it is ${data.labels[truth]}.`);
     }
   }
-  one("#tell").replaceChildren(...parts);
-  one("#live").textContent = tellAnswer(t);
+  one("#summary").replaceChildren(...parts);
+  one("#live").textContent = describeAnswer(t);
 }
 
-function tellNotes(t) {
-  const told = [];
+function describeNotes(t) {
+  const lines = [];
   for (const i of data.order) {
     const column = data.columns[i], x = row[i];
-    if (x === null && !column.gaps) told.push(`${column.name} is missing, which training did not see.`);
+    if (x === null && !column.gaps) lines.push(`${column.name} is missing, which training did not see.`);
     if (x !== null && column.low !== undefined && (x < column.low || x > column.high)) {
-      told.push(`${column.name} lies outside the observed range, ${write(column.low)} to ${write(column.high)}${unitOf(i)}.`);
+      lines.push(`${column.name} lies outside the observed range, ${write(column.low)} to ${write(column.high)}${unitOf(i)}.`);
     }
   }
-  if (t.rules && !t.rules.inside) told.push("The rules are not proved for these values: they lie outside the stated domain.");
+  if (t.rules && !t.rules.inside) lines.push("The rules are not proved for these values: they lie outside the stated domain.");
   const notes = one("#notes");
-  notes.hidden = !told.length;
-  notes.textContent = told.join(" ");
+  notes.hidden = !lines.length;
+  notes.textContent = lines.join(" ");
 }
 
 // ---- how the sum comes about ----
@@ -542,9 +542,9 @@ function listSteps(t) {
   if (data.terms) return shortenSteps(data.terms.map((term) => ({ label: term.name, value: termOf(t, term, 0) })), 0);
   const groups = new Map(); // what one input or neuron adds is one step
   last.functions.forEach((f, e) => {
-    const told = data.functions[`${l + 1}:${e}`], key = data.crisp ? e : f.source;
-    if (!told || t.added[l][e] === 0) return;
-    const label = data.crisp ? told.counted : told.name;
+    const about = data.functions[`${l + 1}:${e}`], key = data.crisp ? e : f.source;
+    if (!about || t.added[l][e] === 0) return;
+    const label = data.crisp ? about.counted : about.name;
     groups.set(key, { label, value: (groups.get(key)?.value ?? 0) + t.added[l][e] });
   });
   const steps = [...groups.values()];
@@ -563,13 +563,13 @@ function shortenSteps(steps, rest) {
 function drawSteps(t) {
   const home = one("#waterfall");
   if (last.neurons.length !== 1 || last.aggregation !== "sum") return home.replaceChildren();
-  const start = data.terms ? data.intercepts[0] : data.amounts ? -limitOf() : 0;
+  const start = data.terms ? data.intercepts[0] : data.regression ? -limitOf() : 0;
   const steps = [...(start ? [{ label: "to start with", value: 0, from: start }] : []), ...listSteps(t)];
   const width = Math.min(560, home.clientWidth || 560), left = width < 450 ? 130 : 190;
   const span = spanOf(layers.length - 1, 0);
   const pitch = 26, foot = pitch * (steps.length + 1) + 14, ends = [start];
   for (const step of steps) ends.push(ends.at(-1) + step.value);
-  const end = data.amounts ? t.scores[0] : sumOf(t), limits = data.amounts ? [] : limitsShown();
+  const end = data.regression ? t.scores[0] : sumOf(t), limits = data.regression ? [] : limitsShown();
   const marks = [...ends, ...limits];
   let low = Math.min(...marks, end), high = Math.max(...marks, end);
   if (low === high) { low -= 1; high += 1; }
@@ -577,9 +577,9 @@ function drawSteps(t) {
   const label = (text, room) => (text.length * 6.8 > room ? `${text.slice(0, Math.floor(room / 6.8))}…` : text);
   const shapes = [draw("path", { d: `M${left} ${foot}H${width}`, class: "hair" })];
   for (const limit of limits) {
-    const told = data.limits ? shorten(limit, 4) : `limit ${shorten(limit, 4)}`;
+    const text = data.limits ? shorten(limit, 4) : `limit ${shorten(limit, 4)}`;
     shapes.push(draw("path", { d: `M${x(limit)} 0V${foot + 4}`, class: "cut" }),
-      draw("text", { x: x(limit), y: foot + 18, class: "t-tick b", "text-anchor": "middle" }, told));
+      draw("text", { x: x(limit), y: foot + 18, class: "t-tick b", "text-anchor": "middle" }, text));
   }
   steps.forEach((step, k) => {
     const y = 6 + k * pitch, a = x(Math.min(ends[k], ends[k + 1])), b = x(Math.max(ends[k], ends[k + 1]));
@@ -703,7 +703,7 @@ async function findFlips() {
   return { found, complete, exact: !data.columns.some((column) => column.grid) };
 }
 
-function tellStep({ i, x }) {
+function describeStep({ i, x }) {
   const parts = [strong(data.columns[i].name), ` ${show(i, row[i])} → `, strong(show(i, x))];
   if (!data.columns[i].options && row[i] !== null) {
     const moved = subtract(x, row[i]);
@@ -714,9 +714,9 @@ function tellStep({ i, x }) {
 
 const COUNTS = ["", "One change", "Two changes together", "Three changes together"];
 
-function tellFlips({ found, complete, exact }) {
+function writeFlips({ found, complete, exact }) {
   const items = found.map(({ steps, then, size }, k) => {
-    const parts = steps.flatMap((step, s) => [...(s ? [make("span", { class: "muted" }, " and ")] : []), ...tellStep(step)]);
+    const parts = steps.flatMap((step, s) => [...(s ? [make("span", { class: "muted" }, " and ")] : []), ...describeStep(step)]);
     if (data.labels.length > 2) parts.push(make("span", { class: "muted" }, ` · then ${data.labels[then]}`));
     if (k === 0 && found.length > 1 && size < found[1].size) parts.push(make("span", { class: "muted" }, " · smallest"));
     return make("li", {}, ...parts);
@@ -735,8 +735,8 @@ function tellFlips({ found, complete, exact }) {
     + (found.length ? "A step counts by its part of the observed range, another category as a whole range." : "");
 }
 
-// Of amounts: how far each input alone can move the answer.
-function tellReach() {
+// Of regression: how far each input alone can move the answer.
+function writeReach() {
   const found = data.order.filter((i) => !data.columns[i].fixed).map((i) => {
     const tried = listPlaces(i).map((x) => [amountOf({ scores: scores(name(change([{ i, x }]))) }, 0), x]);
     tried.sort((a, b) => a[0] - b[0]);
@@ -753,13 +753,13 @@ function tellReach() {
 const tip = one("#tip");
 let pointed = null; // the function that the tip is about
 
-function tellFunction(keys) {
+function describeFunction(keys) {
   return keys.split(" ").map((key) => data.functions[key]?.words ?? "").join("; ");
 }
 
 function showTip(group) {
   pointed = group;
-  tip.textContent = `${tellFunction(group.dataset.fn)}. Now: ${tellNow(group.dataset.fn)}.`;
+  tip.textContent = `${describeFunction(group.dataset.fn)}. Now: ${describeNow(group.dataset.fn)}.`;
   tip.hidden = false;
   placeTip();
 }
@@ -778,7 +778,7 @@ function placeTip() {
   tip.style.top = `${above > 56 ? above : box.bottom + 8}px`;
 }
 
-function tellNow(keys) {
+function describeNow(keys) {
   const source = sourceOf(keys.split(" ")[0]), value = state.signals[source];
   const reads = source < n ? show(source, value) : writeAmount(value);
   return `reads ${reads}, adds ${writeAmount(addOf(state, keys))}`;
@@ -788,9 +788,9 @@ function enlarge(group) {
   const keys = group.dataset.fn, copy = group.cloneNode(true), box = group.getBBox();
   for (const attribute of ["tabindex", "role", "aria-label"]) copy.removeAttribute(attribute);
   const view = `${box.x - 8} ${box.y - 8} ${box.width + 16} ${box.height + 16}`;
-  one("#large-plot").replaceChildren(draw("svg", { viewBox: view, class: "chart", role: "img", "aria-label": tellFunction(keys) }, copy));
+  one("#large-plot").replaceChildren(draw("svg", { viewBox: view, class: "chart", role: "img", "aria-label": describeFunction(keys) }, copy));
   one("#large-head").textContent = keys.split(" ").map((key) => data.functions[key]?.head ?? "").join("; ");
-  one("#large-words").textContent = `${tellFunction(keys)}. Now: ${tellNow(keys)}.`;
+  one("#large-words").textContent = `${describeFunction(keys)}. Now: ${describeNow(keys)}.`;
   hideTip();
   one("#large").showModal();
 }
@@ -804,7 +804,7 @@ for (const svg of all(".net svg")) {
     one("title", group)?.remove();
     group.setAttribute("tabindex", "0");
     group.setAttribute("role", "button");
-    group.setAttribute("aria-label", `${tellFunction(group.dataset.fn)}. Enlarge.`);
+    group.setAttribute("aria-label", `${describeFunction(group.dataset.fn)}. Enlarge.`);
     for (const event of ["pointerenter", "focus"]) group.addEventListener(event, () => showTip(group));
     for (const event of ["pointerleave", "blur"]) group.addEventListener(event, hideTip);
     group.addEventListener("click", () => enlarge(group));
@@ -821,7 +821,7 @@ one("#large").addEventListener("click", (event) => { if (event.target === event.
 
 // ---- where to draw the line ----
 
-function tellCut() {
+function describeCut() {
   const k = Number(one("#cut").value) - 1, [found, alarms, missed, left] = data.cuts[k];
   const share = (part, whole) => (whole ? `${writeShare(part / whole)} (${part} of ${whole})` : "–");
   const price = (id) => Math.max(0, Number(one(id).value) || 0);
@@ -839,8 +839,8 @@ function tellCut() {
 }
 
 if (data.cuts) {
-  for (const id of ["#cut", "#cost-missed", "#cost-alarm"]) one(id).addEventListener("input", tellCut);
-  tellCut();
+  for (const id of ["#cut", "#cost-missed", "#cost-alarm"]) one(id).addEventListener("input", describeCut);
+  describeCut();
 }
 
 // ---- long conditions: a press shows all of them ----
@@ -870,16 +870,16 @@ function update() {
   flow(state);
   followRules(state);
   for (const [i, box] of controls) box.show(row[i]);
-  tellRow(state);
-  tellNotes(state);
+  describeRow(state);
+  describeNotes(state);
   drawSteps(state);
   clearTimeout(waiting);
   one("#flips").setAttribute("aria-busy", "true");
   search += 1;
   waiting = setTimeout(async () => {
-    const found = data.amounts ? tellReach() : await findFlips();
+    const found = data.regression ? writeReach() : await findFlips();
     if (found === null) return; // the row has changed since
-    if (!data.amounts) tellFlips(found);
+    if (!data.regression) writeFlips(found);
     one("#flips").setAttribute("aria-busy", "false");
   }, 60);
 }

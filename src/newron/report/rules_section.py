@@ -13,12 +13,13 @@ from newron.formatting import (
     format_fraction,
     format_rounded,
     join_words,
+    name_class,
 )
 from newron.model.model import Model
 from newron.model.output import Classes
 from newron.report.effects_section import write_effects
 from newron.report.facts import Facts
-from newron.report.numbers import count, integer, name_class, percent
+from newron.report.numbers import count, integer, percent
 from newron.rules.axis import Axis
 from newron.rules.body import DecisionList, Points
 from newron.rules.crisp import Fidelity

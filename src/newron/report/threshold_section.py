@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from newron.drawing.markup import Markup, bdi
+from newron.formatting import name_class
 from newron.report.facts import Facts
-from newron.report.numbers import name_class
 
 _CUTS = np.arange(1, 100) / 100.0  # probabilities at which the line can be drawn
 

@@ -6,7 +6,8 @@
 """
 
 from newron.rules.crisp import Fidelity, measure_fidelity
-from newron.rules.proof import Proof, prove
+from newron.rules.proof import Proof
+from newron.rules.prover import prove
 from newron.rules.rule import Rule
 from newron.rules.ruleset import RuleSet
 from newron.rules.scorecard import ScoreCard

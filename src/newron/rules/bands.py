@@ -44,7 +44,7 @@ def round_ordered(
     )
     rounded = _make_card(card, found)
     measured = training if held_out is None else held_out
-    where = "training rows" if held_out is None else "rows held out"
+    where = "training rows" if held_out is None else "validation rows"
     before, after = (_measure(one, measured) for one in (card, rounded))
     return replace(rounded, before=before, after=after, where=where)
 

@@ -223,11 +223,11 @@ class _Reader(ConditionReader):
         if single:
             return self._read_threshold(document, lines, k)
         # The end must say what such sums decide, and nothing else but of missing values.
-        wanted = write_decision(self.output, Points((), tuple(document.constants)))
-        end = k + len(wanted)
+        expected = write_decision(self.output, Points((), tuple(document.constants)))
+        end = k + len(expected)
         more = len(lines) > end and not lines[end][1].startswith(MISSING)
-        if [line for _, line in lines[k:end]] != wanted or more:
-            raise InputError(f"expected {' / '.join(wanted) or 'nothing more'!r} at the end")
+        if [line for _, line in lines[k:end]] != expected or more:
+            raise InputError(f"expected {' / '.join(expected) or 'nothing more'!r} at the end")
         return end
 
     def _read_threshold(self, document: _Document, lines: list[tuple[int, str]], k: int) -> int:

@@ -360,12 +360,12 @@ def _place_missing(pieces: list[Piece], weights_missing: Weights, axis: Axis) ->
     ]
 
 
-def _choose_few(weights: Sequence[Weights], wanted: Weights) -> range:
-    """Return which add up to what is wanted: a single one, or the first few of them."""
-    if wanted in weights:
-        p = weights.index(wanted)
+def _choose_few(weights: Sequence[Weights], target: Weights) -> range:
+    """Return which add up to a total: a single one, or the first few of them."""
+    if target in weights:
+        p = weights.index(target)
         return range(p, p + 1)
     for end, total in enumerate(accumulate(weights, _add), 1):
-        if total == wanted:
+        if total == target:
             return range(end)
     return range(0)

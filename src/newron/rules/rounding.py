@@ -64,7 +64,7 @@ def round_card(
     found, optimal = _improve(rows, found, max_points, seconds)
     rounded = _make_card(card, found, optimal)
     measured = training if held_out is None else held_out
-    where = "training rows" if held_out is None else "rows held out"
+    where = "training rows" if held_out is None else "validation rows"
     return replace(
         rounded, before=_measure(card, measured), after=_measure(rounded, measured), where=where
     )

@@ -40,7 +40,8 @@ from newron.rules.coverage import Coverage
 from newron.rules.node import CellRows, count_literals, list_literals, read_columns
 from newron.rules.parsing import parse_rules
 from newron.rules.points import order_terms
-from newron.rules.proof import Proof, prove
+from newron.rules.proof import Proof
+from newron.rules.prover import prove
 from newron.rules.rule import RECORD, Rule, RuleTable
 from newron.rules.text import (
     LABELS,

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -354,8 +355,7 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         best = choose_node(scores, sizes, self.tie_rule)
         self.cv_results_: dict[str, Any] = table
         self.tree_: Tree = exploration.tree
-        self.ending_ = exploration.ending
-        self.best_index_ = best
+        self.ending_, self.best_index_ = exploration.ending, best
         self.best_params_: dict[str, Any] = table["params"][best]
         self.best_score_ = float(table["mean_test_score"][best])
         self.n_splits_ = exploration.n_folds
@@ -371,26 +371,17 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _warn_ending(self, scores: Floats) -> None:
         failed = int(np.isnan(scores).any(axis=1).sum())
         if failed:
-            warnings.warn(
-                f"{failed} of {len(scores)} structures could not be trained or scored on every "
-                "fold and are left out",
-                NewronWarning,
-                stacklevel=4,
-            )
+            text = f"{failed} of {len(scores)} structures could not be trained or scored on every "
+            warnings.warn(f"{text}fold and are left out", NewronWarning, stacklevel=4)
         if self.ending_ == "interrupt":
-            warnings.warn(
-                "the search was interrupted: the best structure so far is taken",
-                InterruptedWarning,
-                stacklevel=4,
-            )
+            text = "the search was interrupted: the best structure so far is taken"
+            warnings.warn(text, InterruptedWarning, stacklevel=4)
 
     def _refit(self, X: Any, y: Any, weight: Floats | None, seed: int) -> None:
         chosen = self.tree_.nodes[self.best_index_].candidate.settings
         best = self._make_network(chosen, seed, "refit")
-        own = best.n_jobs
-        start = time.perf_counter()
-        best.set_params(n_jobs=self.n_jobs if own is None else own)
-        best.fit(X, y, sample_weight=weight)
+        own, start = best.n_jobs, time.perf_counter()
+        best.set_params(n_jobs=self.n_jobs if own is None else own).fit(X, y, sample_weight=weight)
         self.refit_time_ = time.perf_counter() - start
         self.best_estimator_ = best.set_params(n_jobs=own)
 
@@ -455,9 +446,5 @@ class NewronSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = deepcopy(inner.classifier_tags)
-        tags.regressor_tags = deepcopy(inner.regressor_tags)
-        tags.target_tags = deepcopy(inner.target_tags)
-        tags.input_tags = deepcopy(inner.input_tags)
-        return tags
+        kept = ("estimator_type", "classifier_tags", "regressor_tags", "target_tags", "input_tags")
+        return replace(tags, **{name: deepcopy(getattr(inner, name)) for name in kept})

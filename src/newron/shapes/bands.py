@@ -8,6 +8,7 @@ prior as wide as each weight. What the choice of the functions adds is not in it
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,8 @@ class _Posterior:
         design = self.parts.evaluate(rows)[:, own, k] - self.means[own, k]
         block = self.covariance[k][np.ix_(own, own)]
         variance = np.einsum("ij,jk,ik->i", design, block, design)
-        return effect.with_deviation(np.sqrt(variance.clip(0.0)).reshape(effect.values.shape))
+        deviation = np.sqrt(variance.clip(0.0)).reshape(effect.values.shape)
+        return replace(effect, deviation=deviation)
 
 
 def _split(terms: Terms, single: Sequence[Term]) -> Terms:

@@ -8,7 +8,7 @@ make up the score.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -141,19 +141,6 @@ class Effect:
             where = " and ".join(s.format(int(k)) for s, k in zip(self.scales, place, strict=True))
             ends.append(f"{word} {format_rounded(float(self.values[place]))} at {where}")
         return ", ".join(ends)
-
-    def with_deviation(self, deviation: Floats) -> Effect:
-        """Return the effect with a band.
-
-        Parameters
-        ----------
-        deviation : array of shape (positions,)
-
-        Returns
-        -------
-        Effect
-        """
-        return replace(self, deviation=deviation)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the effect as plain data.

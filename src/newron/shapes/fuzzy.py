@@ -160,7 +160,7 @@ def _make_rule(shape: Shape) -> FuzzyRule:
 
 def _describe_decision(output: Output) -> str:
     if not isinstance(output, Classes):
-        return "The outputs are the amounts."
+        return "The outputs are the predictions."
     if output.is_ordered:
         bands = reversed(list(zip(output.labels[1:], output.bands, strict=True)))
         described = [f"Score ≥ {format_number(limit)}: {label}." for label, limit in bands]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newron.tables.field import Floats
 
@@ -24,20 +26,20 @@ class TableHash:
     def __init__(self, names: Sequence[str]) -> None:
         self._digest = hashlib.sha256("\n".join(names).encode("utf-8", "surrogatepass"))
 
-    def add(self, table: Floats) -> None:
+    def add(self, table: NDArray[Any]) -> None:
         """Add the next rows."""
         for first in range(0, len(table), _ROWS):
             self._digest.update(_clean(table[first : first + _ROWS]).tobytes())
 
-    def finish(self, targets: Iterable[Floats]) -> str:
+    def finish(self, targets: Iterable[NDArray[Any]]) -> str:
         """Add the targets of all rows and return the digits."""
         for part in targets:
             self.add(part)
         return self._digest.hexdigest()
 
 
-def hash_table(names: Sequence[str], X: Floats, y: Floats) -> str:
-    """Return the SHA-256 of names, encoded rows and targets, of shape (rows, targets).
+def hash_table(names: Sequence[str], X: Floats, y: NDArray[Any]) -> str:
+    """Return the SHA-256 of names, encoded rows and targets, one or several for each row.
 
     >>> hash_table(["age"], np.array([[54.0]]), np.array([[1.0]]))[:8]
     '7d185abb'
@@ -47,7 +49,7 @@ def hash_table(names: Sequence[str], X: Floats, y: Floats) -> str:
     return digest.finish([y])
 
 
-def _clean(table: Floats) -> Floats:
+def _clean(table: NDArray[Any]) -> Floats:
     """Return numbers that are equal the same bits: one zero, one missing value."""
     values = np.array(table, np.float64, order="C") + 0.0
     values[np.isnan(values)] = np.nan

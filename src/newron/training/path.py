@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from newron.model.model import Model
 from newron.model.schema import Schema
 from newron.model.terms import split_terms
 from newron.tables.frames import make_pandas
-from newron.training.drafts import Drafts
 from newron.training.folding import count_literals, list_columns
 from newron.training.problem import Problem
 from newron.training.training_set import Counts, Part
@@ -64,8 +62,7 @@ class ModelPath:
         The size that was chosen.
     metric : {"accuracy", "r2"}
         What ``score`` is.
-    models : sequence of Model
-        Each is finished when it is first read.
+    models : tuple of Model
 
     Examples
     --------
@@ -78,7 +75,7 @@ class ModelPath:
     """
 
     sizes: tuple[int, ...]
-    models: Sequence[Model]
+    models: tuple[Model, ...]
     score: Floats
     error: Floats
     loss: Floats
@@ -213,8 +210,8 @@ class ModelPath:
         -------
         ModelPath
         """
-        models = Drafts.hold(self.models).map(partial(declare_model, schema=schema))
-        return replace(self, models=models)
+        models = [declare_model(model, schema) for model in self.models]
+        return replace(self, models=tuple(models))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the path as a data frame of pandas, a row for each size.
@@ -390,9 +387,8 @@ def make_path(
 
     The longest model is chosen.
     """
-    models, n = Drafts.hold(models), len(models)
-    sizes = tuple(_count(model, unit) for model in models.drafts)
-    columns = tuple(list_columns(model) for model in models.drafts)
+    sizes, n = tuple(_count(model, unit) for model in models), len(models)
+    columns = tuple(list_columns(model) for model in models)
     score = error = loss = loss_error = np.full(n, np.nan)
     pair_error = pair_loss_error = np.full((n, n), np.nan)
     if trial is not None:
@@ -401,27 +397,27 @@ def make_path(
         pair_error = _compare(trial.score, trial.weight, trial.count)
         pair_loss_error = _compare(trial.loss, trial.loss_weight, trial.count)
     return ModelPath(
-        sizes, models, score, error, loss, loss_error, pair_error, pair_loss_error,
+        sizes, tuple(models), score, error, loss, loss_error, pair_error, pair_loss_error,
         columns, sizes[-1], metric, unit,
     )  # fmt: skip
 
 
 def join_path(
-    models: Drafts, whole: Model, trial: Trial, metric: str, unit: str = "conditions"
+    models: Sequence[Model], whole: Model, trial: Trial, metric: str, unit: str = "conditions"
 ) -> ModelPath:
     """Return the path of models, of each size the best, to the whole network, which comes last.
 
     ``trial`` has the models and then the whole network. What is longer than that stays only
     where it is better.
     """
-    every = models.append(whole)
-    losses, sizes = trial.measure(), [_count(model, unit) for model in every.drafts]
+    every = [*models, whole]
+    losses, sizes = trial.measure(), [_count(model, unit) for model in every]
     kept: list[int] = []
     for i in sorted(range(len(every)), key=lambda i: (sizes[i], losses[i])):
         new = not kept or sizes[i] > sizes[kept[-1]]
         if new and (sizes[i] <= sizes[-1] or losses[i] < losses[-1]):
             kept.append(i)
-    return make_path(every.take(kept), trial.take(kept), metric, unit)
+    return make_path([every[i] for i in kept], trial.take(kept), metric, unit)
 
 
 def _count(model: Model, unit: str) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from newron.engine import EngineFit
 from newron.model.model import Model
 from newron.training.context import FitContext
 from newron.training.decoding import finish
-from newron.training.drafts import Drafts
 from newron.training.folds import MANY_ROWS, split_folds
 from newron.training.path import Trial, join_path, measure_trial
 from newron.training.specification import WHOLE, FitResult, Specification
@@ -49,7 +47,7 @@ def walk_curves(
     if whole.interrupted or subsets is None:
         return whole
     sizes = [n for n in SIZES if n < len(subsets.order)]
-    models = [subsets.make_model(n) for n in sizes]
+    models = [finish(subsets.make_model(n), data.take_first(_FEW_ROWS)) for n in sizes]
     if train is None or data.n_rows >= MANY_ROWS:
         trial: Trial | None = _expect(fitted, [*models, whole.model], few, spec)
     else:
@@ -57,8 +55,7 @@ def walk_curves(
     if trial is None:
         return whole
     unit = "conditions" if whole.model.is_crisp else "curves"
-    drafts = Drafts(models, partial(finish, data=data.take_first(_FEW_ROWS)))
-    path = join_path(drafts, whole.model, trial, spec.objective.metric, unit)
+    path = join_path(models, whole.model, trial, spec.objective.metric, unit)
     return choose_model(replace(whole, path=path), spec.size)
 
 
