@@ -92,13 +92,17 @@ def test_ctrl_c_a_termination_and_a_kill_leave_no_file(start, tmp_path, number, 
     assert {file.name for file in tmp_path.iterdir()} == before
 
 
-def test_training_is_interrupted_too(start, tmp_path):
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_training_that_is_interrupted_or_killed_writes_nothing(start, tmp_path, number, code):
     process = start("fit", "t.csv", "-t", "sick", "--recipe", "gradient", "--folds", "60")
     assert process.stdout.readline().startswith(b"newron ")  # it has begun
     time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert {file.name for file in tmp_path.iterdir()} == {"m.json", "t.csv"}
 
 

@@ -161,6 +161,17 @@ def test_groups_of_blocks_change_no_bit(client, frame, monkeypatch):
     assert sorted(found.rows_per_worker_.values()) == [4_500, 6_000]  # in groups of four blocks
 
 
+def test_a_partition_that_cannot_be_read_ends_a_fit_with_its_own_error(client, frame):
+    def read(i):
+        if i == 1:
+            raise FileNotFoundError("part-1.parquet")
+        return frame[[*INPUTS, "size"]]
+
+    data = dd.from_map(read, range(2), meta=frame[[*INPUTS, "size"]].iloc[:0])
+    with pytest.raises(FileNotFoundError, match=r"part-1\.parquet"):
+        DaskNewronRegressor(**HOW).fit(data, "size")
+
+
 def test_a_cluster_that_has_lost_all_workers_ends_a_fit_with_one_line(frame, monkeypatch):
     monkeypatch.setattr("newron.dask.tasks._PATIENCE", 0.2)
     with (

@@ -499,6 +499,29 @@ class TestMoreRows:
             assert np.all(np.isfinite(fit(later, y).decision_function(later)))
             assert fitted.model_.schema.columns[list(frame).index(column)].gaps
 
+    @pytest.mark.parametrize("processing", ["sigmoid", "heaviside"])
+    @pytest.mark.parametrize("way", ["partial_fit", "warm_start"])
+    def test_a_category_that_comes_late_is_data(self, processing, way):
+        frame = pd.DataFrame({"x": np.linspace(-1.0, 1.0, 80), "c": [*"aabb"] * 20})
+        y = (frame["x"] > 0).astype(int)
+        later = frame.assign(c=frame["c"].mask(np.arange(80) % 4 == 3, "new"))
+        known = frame.assign(c=frame["c"].mask(np.arange(80) % 4 == 3, None))
+        made = []
+        for rows in (later, known):
+            fitted = NewronClassifier(
+                processing, hidden_layer_sizes=(), warm_start=way == "warm_start", **CHEAP
+            )
+            fit = fitted.fit if way == "warm_start" else fitted.partial_fit
+            fit(frame, y)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                fit(rows, y)
+            made.append(fitted.model_)
+            words = " ".join(str(each.message) for each in caught)
+            assert ("'c': unknown categories in 20 rows: 'new'" in words) == (rows is later)
+            assert "column 'c', row 3 (counted from 0): has a missing value or a new" in words
+        assert made[0].fingerprint == made[1].fingerprint  # as a missing value
+
     @pytest.mark.parametrize(
         "how",
         [
