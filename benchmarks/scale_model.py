@@ -148,7 +148,7 @@ def count_groups(cluster: Cluster, rows: float, columns: int) -> int:
     """Return into how many groups newron.dask puts the blocks."""
     n_blocks = -(-int(rows) // BLOCK_ROWS)
     most = CODE_BYTES // (BLOCK_ROWS * columns)
-    return -(-n_blocks // choose_width(n_blocks, cluster.all_threads, most))
+    return -(-n_blocks // choose_width(n_blocks, cluster.workers, cluster.all_threads, most))
 
 
 def count_levels(groups: int) -> int:
@@ -194,15 +194,15 @@ def _solve(terms: np.ndarray, seconds: np.ndarray) -> list[float]:
 
 def find_loss(costs: RoundCosts) -> float:
     """Return how much longer a round is, at most, than with groups chosen by these costs."""
-    lost = 0.0
+    lost, most = 0.0, CODE_BYTES // (20 * BLOCK_ROWS)
     for n_blocks in (13, 153, 954, 15_259, 1_525_879):
-        for n_threads in (1, 2, 4, 16, 100, 400, 4_000):
-            most = CODE_BYTES // (20 * BLOCK_ROWS)
+        for n_workers in (1, 2, 4, 25, 100, 1_000):
+            n_threads = n_workers * Cluster(n_workers).threads
             found = {
                 width: costs.estimate(n_blocks, n_threads, width)
-                for width in list_widths(n_blocks, n_threads, most)
+                for width in list_widths(n_blocks, n_workers, most)
             }
-            chosen = found[choose_width(n_blocks, n_threads, most)]
+            chosen = found[choose_width(n_blocks, n_workers, n_threads, most)]
             lost = max(lost, chosen / min(found.values()) - 1.0)
     return lost
 
@@ -374,7 +374,7 @@ def _report_widths(report: Report, costs: RoundCosts) -> None:
         f"by {COSTS.block:g} ms for a block and\n{COSTS.task:g} and {COSTS.sent:g} ms for a task. "
         "By the costs measured, rounds with these groups are at most "
         f"{100.0 * find_loss(costs):.0f} % longer than\nwith the best ones (13 to 1.5 million "
-        "blocks, 1 to 4,000 threads); where tasks cost half as much "
+        "blocks, 1 to 1,000 workers); where tasks cost half as much "
         f"{100.0 * find_loss(half):.0f} %, and where\nthey cost twice as much "
         f"{100.0 * find_loss(double):.0f} %.\n"
     )

@@ -90,10 +90,12 @@ class Partitions:
         """Cut encoded partitions into blocks by the numbers of rows alone."""
         ends = np.cumsum(sizes)
         blocks = cut_rows(int(ends[-1]), large.BLOCK_ROWS)
-        n_threads = sum(self.cluster.count_threads().values())
+        threads = self.cluster.count_threads().values()
         cells = large.BLOCK_ROWS * n_columns
         limits = (CODE_BYTES // cells, RAW_BYTES // (8 * cells))
-        wide, width = (choose_width(len(blocks), n_threads, limit) for limit in limits)
+        wide, width = (
+            choose_width(len(blocks), len(threads), sum(threads), limit) for limit in limits
+        )
         groups = []
         for i in range(0, len(blocks), width):
             own = blocks[i : i + width]

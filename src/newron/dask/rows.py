@@ -180,26 +180,29 @@ class RoundCosts(NamedTuple):
         return turns * (width * self.block + self.task) + groups * self.sent
 
 
-COSTS = RoundCosts(2.0, 0.7, 0.7)  # as benchmarks.scale measures them
+COSTS = RoundCosts(2.0, 1.0, 1.0)  # about what benchmarks.scale measures, calm and under load
 
 
-def list_widths(n_blocks: int, n_threads: int, most: int) -> list[int]:
-    """Return how many blocks a group may have: parts of the tree, enough for all threads."""
-    widths, widest = [1], min(most, n_blocks // n_threads)
+def list_widths(n_blocks: int, n_workers: int, most: int) -> list[int]:
+    """Return how many blocks a group may have: parts of the tree, enough for all workers."""
+    widths, widest = [1], min(most, (n_blocks - 1) // max(n_workers - 1, 1))
     while widths[-1] * WIDTH <= widest:
         widths.append(widths[-1] * WIDTH)
     return widths
 
 
-def choose_width(n_blocks: int, n_threads: int, most: int) -> int:
+def choose_width(n_blocks: int, n_workers: int, n_threads: int, most: int) -> int:
     """Return how many blocks a group has, at most so many, so that a round takes least.
+
+    Every worker has a group where there are so many blocks; a thread may have none, where the
+    scheduler would take longer with more groups than the others then work.
 
     Examples
     --------
-    >>> [choose_width(n, 2, 100) for n in (3, 13, 153)], choose_width(15_259, 100, 100)
+    >>> [choose_width(n, 2, 2, 100) for n in (3, 13, 153)], choose_width(15_259, 100, 400, 100)
     ([1, 4, 16], 64)
     """
-    widths = list_widths(n_blocks, n_threads, most)
+    widths = list_widths(n_blocks, n_workers, most)
     return min(widths, key=partial(COSTS.estimate, n_blocks, n_threads))
 
 
