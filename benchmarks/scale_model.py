@@ -39,6 +39,7 @@ class Cluster:
     latency: float = 0.001  # seconds of a message
     bandwidth: float = 1.25e9  # bytes a second: 10 Gbit/s
     failures: float = 0.0  # of a worker in an hour
+    spread: float = 1.0  # of the speeds of workers, and twice as much of the times of tasks: 10 %
 
     @property
     def all_threads(self) -> int:
@@ -240,7 +241,7 @@ def simulate(
     work = costs.ratio * costs.work(rows, columns) / costs.rounds / groups + costs.task
     parts = random.normal(size=groups) * 10.0 ** random.integers(-8, 9, groups)
     expected = fold(parts.tolist(), add)
-    speed = random.lognormal(0.0, 0.1, cluster.workers)
+    speed = random.lognormal(0.0, 0.1 * cluster.spread, cluster.workers)
     seconds, lost, same, others = 0.0, 0, True, 0
     for i in range(rounds):
         before = costs.rounds * (i + 0.5) / rounds
@@ -268,7 +269,7 @@ def _play_round(
     """
     owner = np.arange(groups) * cluster.workers // groups
     sent = here * np.arange(1, groups + 1) + random.exponential(cluster.latency, groups)
-    taken = work * speed[owner] * random.lognormal(0.0, 0.2, groups)
+    taken = work * speed[owner] * random.lognormal(0.0, 0.2 * cluster.spread, groups)
     length = max(float(sent[-1]), work * groups / cluster.all_threads)
     dead = random.random(cluster.workers) < 1.0 - np.exp(-cluster.failures * length / 3600.0)
     again = before * float(taken[dead[owner]].sum()) / cluster.all_threads
