@@ -56,6 +56,15 @@ def test_a_folder_has_the_rules_and_json_has_the_measures(run, table, tmp_path):
     assert text.splitlines() == found["rules"]
 
 
+def test_a_folder_that_is_overwritten_has_nothing_of_the_model_before(run, table, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report.html").write_text("of another model")
+    done = run("fit", "t.csv", "--labels", "funny,sad", "-o", "out", *QUICK, "--force")
+    assert done.exit_code == 0, done.output
+    files = {file.name for file in (tmp_path / "out").iterdir()}
+    assert files == {"model.json", "rules.txt"}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -64,6 +73,7 @@ def test_a_folder_has_the_rules_and_json_has_the_measures(run, table, tmp_path):
         (("--labels", "funny,sad", "--objective", "poisson"), "expected no --target"),
         (("--labels", "funny,loud"), "expected a column of a, c, sad, got 'loud'"),
         (("--labels", "funny,a"), "expected 0 and 1, no and yes"),
+        (("--labels", "funny,sad", "--report", "r.html"), "--report: expected a --target"),
     ],
 )
 def test_what_is_no_label_is_one_line(fails, table, words, message):

@@ -90,3 +90,15 @@ def test_what_has_no_posterior_is_refused(patients):
         measure_bands(quantile, X[:, :1], score)
     with pytest.raises(InputError, match="y: expected 240 values, got 3"):
         measure_bands(model, X[:, :1], score[:3])
+
+
+def test_a_network_that_hits_every_target_has_narrow_bands():
+    layer = Layer("linear", "sum", "identity", 1, [0, 0], [0, 0], [[1.0], [2.0]], [[0.0], [0.0]],
+                  alpha=[1.0, 2.0])  # fmt: skip
+    model = Model(Schema((Column("x", 0.0, 1.0),)), [layer], Targets(("y",)))
+    X, _ = make_line(50, 0)
+    for y in (model.predict(X), np.zeros(50)):
+        deviation = measure_bands(model, X, y)[0].deviation
+        assert np.isfinite(deviation).all()
+    deviation = measure_bands(model, X, model.predict(X))[0].deviation
+    assert deviation.max() < 1e-3

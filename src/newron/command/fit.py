@@ -241,6 +241,8 @@ def _fit(
     from newron.command.fit_pipeline import fit_table
     from newron.command.fit_survival import fit_survival
 
+    if task and outputs.report is not None:
+        raise InputError("--report: expected a --target, got another task, which has no report")
     if not isinstance(task, list):
         fit_survival(console, data, table, task, options, plan, outputs)
     elif task:

@@ -52,7 +52,7 @@ def attach_quality(
 
 def finish_task(console: Console, outputs: Outputs, result: TaskResult) -> None:
     """Write the model, or a folder with its text, and print both."""
-    written = _write(outputs, result)
+    written = outputs.write_text(result.estimator.save, result.file, result.text)
     if console.as_json:
         name, lines = result.file.partition(".")[0], result.text.splitlines()
         console.print_json({"measured": result.measured, name: lines, "files": list(written)})
@@ -65,14 +65,3 @@ def finish_task(console: Console, outputs: Outputs, result: TaskResult) -> None:
         console.print(f"  {line}".rstrip())
     for name, what in written.items():
         console.note(f"{name}: {what}")
-
-
-def _write(outputs: Outputs, result: TaskResult) -> dict[str, str]:
-    outputs.check()
-    if outputs.alone:
-        result.estimator.save(outputs.path)
-        return {str(outputs.path): "the model"}
-    outputs.path.mkdir(parents=True, exist_ok=True)
-    result.estimator.save(outputs.model)
-    (outputs.path / result.file).write_text(f"{result.text}\n", encoding="utf-8")
-    return {outputs.model.name: "the model", result.file: "what is printed above"}

@@ -86,6 +86,24 @@ class Outputs:
             written = {str(self.report): _REPORTED, **written}
         return written
 
+    def write_text(self, save: Callable[[Path], None], file: str, text: str) -> dict[str, str]:
+        """Write the model and a text, all or none; return their names, and what they are."""
+        self.check()
+        if self.alone:
+            save(self.path)
+            return {str(self.path): "the model"}
+        with stage_folder(self.path, force=self.force) as stage:
+            save(stage / MODEL)
+            (stage / file).write_text(f"{text}\n", encoding="utf-8")
+        written = {MODEL: "the model", file: "what is printed above"}
+        self._remove_others(written)
+        return written
+
+    def _remove_others(self, written: Iterable[str]) -> None:
+        """Remove files of a model before, which is overwritten."""
+        for name in {*_NAMES} - {*written}:
+            (self.path / name).unlink(missing_ok=True)
+
     def _write_folder(
         self,
         model: Model,
@@ -104,8 +122,7 @@ class Outputs:
         written = {text: what, FIGURE: "the figure", MODEL: "the model", **dict.fromkeys(more, "")}
         if self.report is None:
             written = {REPORT: _REPORTED, **written}
-        for name in {*_NAMES} - {*written}:  # of a model before, which is overwritten
-            (self.path / name).unlink(missing_ok=True)
+        self._remove_others(written)
         return written
 
 

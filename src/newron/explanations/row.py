@@ -83,6 +83,7 @@ def open_layers(model: Model) -> Callable[[Floats], list[Floats]]:
     probes = [open_functions(model.schema, hidden, layer) for layer in model.layers]
 
     def evaluate(rows: Floats) -> list[Floats]:
-        return [p.score_rows(rows)[:, :n] for p, n in zip(probes, sizes, strict=True)]
+        # One zero, with and without the compiled core.
+        return [p.score_rows(rows)[:, :n] + 0.0 for p, n in zip(probes, sizes, strict=True)]
 
     return evaluate

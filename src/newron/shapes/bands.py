@@ -22,6 +22,7 @@ from newron.model.terms import Term, Terms, split_terms
 from newron.shapes.effect import Effect
 from newron.shapes.effects import Effects, list_scores, read_effects
 
+_MIN_NOISE = 1e-4  # of the size of targets, which a network may hit exactly
 _MAX_ROWS = 20_000  # more make hardly a difference to the shape of a band
 
 
@@ -146,7 +147,10 @@ def _measure_curvature(model: Model, rows: Floats, truth: NDArray[Any]) -> Float
     predicted = output.transform(scores)
     if output.link == "log":
         return np.asarray(predicted)
-    residual = truth.reshape(len(rows), -1).astype(np.float64) - predicted
+    targets = truth.reshape(len(rows), -1).astype(np.float64)
+    residual = targets - predicted
     n_parameters = len(model.layers[-1].source) + 1
     spread = np.square(residual).sum(axis=0) / max(len(rows) - n_parameters, 1)
-    return np.asarray(np.broadcast_to(1.0 / np.maximum(spread, 1e-300), scores.shape))
+    least = _MIN_NOISE**2 * np.square(targets).mean(axis=0)
+    spread = np.maximum(spread, np.where(least > 0.0, least, 1.0))
+    return np.asarray(np.broadcast_to(1.0 / spread, scores.shape))
