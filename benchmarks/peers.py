@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.folds import MONKS, count_splits, load, name_original
 from benchmarks.learner import Learner
 from benchmarks.learners import LEARNERS
-from benchmarks.paper import run_nested
 from benchmarks.paper_data import NOISY
+from benchmarks.paper_trials import run_nested
 from benchmarks.report import Report, open_report
 from benchmarks.trials import Journal, Record, Trial, is_late, run_trials, show_progress
 from newron import datasets
