@@ -76,16 +76,13 @@ def run(
 
     check_free([output], force=force)
     network, words, header = load(model), missing or (), not no_header
-    added, compared = find_offset(offset, exposure), None
+    added, compared, values = find_offset(offset, exposure), None, None
     if target is None:
         if groups is not None or added is not None:
             name = "--groups" if groups is not None else "--exposure, --offset"
             raise InputError(f"{name}: expected --target, the truth, got none")
         fields = drop_time(network) if is_survival(network) else network.fields
-        X, y, values = (
-            *read_rows(console, data, network, words, header=header, fields=fields),
-            None,
-        )
+        X, y = read_rows(console, data, network, words, header=header, fields=fields)
     else:
         rows = read_true_rows(
             console, data, network, words, target, added, header=header, max_rows=MAX_ROWS

@@ -29,7 +29,7 @@ from newron.model.conformal import Conformal
 from newron.model.labels import refuse_labels
 from newron.model.measurement import Measurement
 from newron.model.model import Model
-from newron.model.output import Classes, Targets, add_offset, read_targets
+from newron.model.output import Classes, Output, Targets, add_offset, read_targets
 from newron.model.survival import refuse_survival
 from newron.model.terms import Terms, split_terms
 from newron.report.labels import Labels, rename, rename_card
@@ -205,16 +205,7 @@ def gather(
     """Gather what there is to show of a model on some rows; see :meth:`Model.report`."""
     labels = Labels() if labels is None else labels
     given = model.model if isinstance(model, ScoreCard) else model
-    refuse_survival(given, "report")
-    refuse_labels(given.output, "report")
-    rows = np.ascontiguousarray(given.read(X), np.float64)
-    if not len(rows):
-        raise InputError("expected at least one row for a report, got none")
-    truth = None if y is None else read_targets(given.output, y, len(rows))
-    if offset is not None and isinstance(given.output, Classes):
-        raise InputError("offset: expected a model of numbers, got another one")
-    if seen is not None and not 0 <= seen <= len(rows):
-        raise InputError(f"seen: expected a number of the {len(rows)} rows, got {seen}")
+    rows, truth = _read(given, X, y, offset, seen)
     held = _find_columns(given, fixed)
     card = rename_card(model, labels) if isinstance(model, ScoreCard) else None
     named = rename(given, labels) if card is None else card.model
@@ -243,14 +234,7 @@ def gather(
         offset=offset,
         scores=scores,
         picked=picked,
-        quality=None
-        if truth is None
-        else measure_scores(
-            shown.output,
-            scores if offset is None else add_offset(scores, offset),
-            truth,
-            exhaustive=_is_whole(rows, axes),
-        ),
+        quality=_measure(shown.output, rows, scores, truth, axes, offset),
         groups=_compare_groups(given, rows, truth, X, groups, offset),
         rules=None if found is None else _cover(found, shown, rows, truth),
         crisp=_find_crisp(shown, some, seconds) if found is None else None,
@@ -260,6 +244,22 @@ def gather(
         fixed=held,
         pictures=_draw_pictures(shown if card is None else card, shown, rows),
     )
+
+
+def _read(
+    model: Model, X: ArrayLike, y: ArrayLike | None, offset: ArrayLike | None, seen: int | None
+) -> tuple[Floats, NDArray[Any] | None]:
+    """Return rows and their truth, of a model that has a report."""
+    refuse_survival(model, "report")
+    refuse_labels(model.output, "report")
+    rows = np.ascontiguousarray(model.read(X), np.float64)
+    if not len(rows):
+        raise InputError("expected at least one row for a report, got none")
+    if offset is not None and isinstance(model.output, Classes):
+        raise InputError("offset: expected a model of numbers, got another one")
+    if seen is not None and not 0 <= seen <= len(rows):
+        raise InputError(f"seen: expected a number of the {len(rows)} rows, got {seen}")
+    return rows, None if y is None else read_targets(model.output, y, len(rows))
 
 
 def _draw_rows(n: int, limit: int) -> NDArray[np.intp]:
@@ -361,6 +361,20 @@ def _find_crisp(
 
 
 # ---- measures ----
+
+
+def _measure(
+    output: Output,
+    rows: Floats,
+    scores: Floats,
+    truth: NDArray[Any] | None,
+    axes: Sequence[Axis],
+    offset: ArrayLike | None,
+) -> ClassificationQuality | list[RegressionQuality] | None:
+    if truth is None:
+        return None
+    shifted = scores if offset is None else add_offset(scores, offset)
+    return measure_scores(output, shifted, truth, exhaustive=_is_whole(rows, axes))
 
 
 def predict_targets(output: Targets, scores: Floats, offset: ArrayLike | None) -> Floats:
