@@ -223,7 +223,7 @@ SIZED = (
     ),
     SizedLearner(
         "GOSDT", "depth 5; the smallest regularization of 0.1, 0.05, 0.02, 0.01 whose tree is "
-        "small enough, of 3 s each", learn_apart("gosdt"), environment="gosdt", n_splits=2,
+        "small enough, of 10 s each", learn_apart("gosdt"), environment="gosdt", n_splits=2,
     ),
     SizedLearner(
         "CORELS", "rules of up to two conditions; the smallest `c` of 0.1, 0.03, 0.01, 0.003, "

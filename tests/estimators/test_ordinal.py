@@ -13,6 +13,7 @@ from newron import NewronClassifier, NewronWarning
 from newron.checker import CertificateError, check
 from newron.errors import InputError
 from newron.rules import RuleSet
+from newron.training.path import count_lines
 
 ORDER = ["mild", "moderate", "severe"]
 
@@ -51,6 +52,15 @@ class TestFitting:
         model = make_estimator(recipe=recipe, max_iter=150, n_init=2).fit(X, y)
         assert model.model_.output.is_ordered
         assert model.score(X, y) > pd.Series(y).value_counts(normalize=True).max()
+
+    def test_the_path_counts_the_lines_that_are_printed(self):
+        rng = np.random.default_rng(5)
+        X = rng.normal(size=(300, 4))
+        bent = X[:, 0] + 0.7 * (X[:, 1] > 0) - 0.3 * X[:, 2] ** 2
+        y = np.digitize(bent + 0.5 * rng.normal(size=300), [-1.0, 0.0, 0.7])
+        path = make_estimator(size=15, max_terms=60).fit(X, y).path_
+        assert path.sizes == tuple(map(count_lines, path))
+        assert count_lines(path.model) <= 15
 
     def test_probabilities_are_calibrated_and_classes_in_order(self, fitted):
         X, y = make_table(4000, seed=1)

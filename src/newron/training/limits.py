@@ -41,7 +41,9 @@ def find_limits(
         options=engine.Options("sigmoid", pairs=False, limits=True, n_threads=n_threads),
     ).output
     assert isinstance(found, Classes)  # noqa: S101 - as it was given
-    return found.with_limits(_round(found.limits, 2))
+    found = found.with_limits(_round(found.limits, 2))
+    # With bands of many digits crisp networks would not be in normal form while they are compared.
+    return found.with_limits(found.limits, _round(found.bands, _FINE))
 
 
 def settle_limits(model: Model, data: TrainingSet, class_weight: Floats | None) -> Model:

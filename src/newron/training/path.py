@@ -30,7 +30,7 @@ _LITTLE = 0.1  # a log loss with which the sure need not become surer
 _PART = 0.15  # of the shortest network's log loss: where a class is rare, all have little
 _LEVEL = 0.25  # standard errors of scores, which are much less sure than losses
 _ROUNDING = 1e-9  # of scores that are equal
-_WORTH = 0.02  # of accuracy or R²: what more conditions than that must gain
+_WORTH = 0.025  # of accuracy or R²: what more conditions than that must gain
 _WORTH_CURVES = 0.01  # what more curves must gain
 _WORTH_SURE = (0.01, 3.0)  # and what more conditions must gain for sure, by standard errors
 
@@ -157,8 +157,8 @@ class ModelPath:
         same rows: one error of scores would be points on few rows. Where little log loss is left
         (0.1, and 0.15 of the shortest network's), the score alone counts. Where that has more than
         ``max_size`` lines, these must be worth it: the lowest loss of at most so many is taken,
-        unless its score is lower than that of the lowest loss of all by more than two points
-        (0.02), or by more than one point and three standard errors of the difference, as is
+        unless its score is lower than that of the lowest loss of all by more than 2.5 points
+        (0.025), or by more than one point and three standard errors of the difference, as is
         known on many rows alone.
 
         Of curves it is all that there are: what is not needed was left out by evidence, which

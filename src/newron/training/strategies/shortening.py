@@ -116,8 +116,8 @@ def _make_path(
     growth: Growth, folds: Sequence[Fold], whole: Model, trials: Sequence[Model]
 ) -> ModelPath:
     problem = growth.spec.make_problem(growth.data)
-    every = (growth, *growth.others)
-    kinds = [_Kind(_soften(each), each.task.teacher is not None) for each in every]
+    ways = _list_ways(growth)
+    kinds = [_Kind(_soften(each), each.task.teacher is not None) for each in ways]
     evaluated = [kind.evaluate(folds, problem) for kind in kinds]
     best = np.argmin([trial.measure() for trial in evaluated], axis=0)
     models: dict[int, Model] = {}
@@ -130,6 +130,22 @@ def _make_path(
     rows.append(_evaluate_whole(growth, folds, problem, trials))
     made = [models[i] for i in range(len(SIZES))]
     return join_path(made, whole, Trial.join_networks(rows), growth.spec.objective.metric)
+
+
+def _list_ways(growth: Growth) -> list[Growth]:
+    """Return the ways to grow short networks.
+
+    Single conditions towards the labels are left out where terms of several conditions, which have
+    them as their first ones, grow towards the labels, too.
+    """
+    every = (growth, *growth.others)
+    of_labels = [each.plan.max_conditions for each in every if each.task.teacher is None]
+    longest = max(of_labels, default=1)
+    return [
+        each
+        for each in every
+        if each is growth or each.task.teacher is not None or each.plan.max_conditions == longest
+    ]
 
 
 def _evaluate_whole(
