@@ -586,9 +586,24 @@ class PyGrower {
                           to_free(best.conditions));
   }
 
+  // The scores of other rows, ranked alike.
+  Out<double, 2> score(const PyRankTable& rows) {
+    const newron::CrispShape& shape = grower_.network().shape();
+    const std::size_t n = at(rows.view.n_rows), k = at(rows.view.n_outputs);
+    require(rows.view.n_columns == table_.view.n_columns && k == shape.centre.size(),
+            "rows with other columns or outputs");
+    const newron::CrispNetwork network(rows.view, shape);
+    double* data = new double[n * k];
+    std::copy(network.scores(0), network.scores(0) + n * k, data);
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return Out<double, 2>(data, {n, k}, owner);
+  }
+
   newron::CrispNetwork& network() { return grower_.network(); }
 
  private:
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
   PyRankTable table_;
   newron::Grower grower_;
 };
@@ -789,6 +804,7 @@ NB_MODULE(_core, m) {
       .def("grow_size", &PyGrower::grow_size)
       .def("settle", &PyGrower::settle)
       .def("find_best", &PyGrower::find_best)
+      .def("score", &PyGrower::score, "rows"_a)
       .def(
           "objective",
           [](PyGrower& grower, double ridge) { return grower.network().objective(ridge); },

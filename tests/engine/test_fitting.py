@@ -8,7 +8,7 @@ from builders.engine_tables import (
     one_target,
     sum_of_curves,
 )
-from newron.engine import Options, fit
+from newron.engine import Options, extend, fit, has_pairs
 from newron.model import Model
 from newron.tables import Field
 
@@ -41,6 +41,36 @@ def test_the_network_is_near_the_additive_model_that_it_is_made_of(fitted):
     scores = fitted.parts[0].score(X)[:, 0]
     loss = float(np.mean(np.logaddexp(0.0, scores) - y * scores))
     assert abs(measure_loss(fitted.model, X, y) - loss) < 0.005
+
+
+def test_scores_of_rows_are_those_of_the_curves_in_units_of_the_target(rng):
+    X = rng.normal(size=(600, 3))
+    y = 1e6 + 1e4 * np.sin(2.0 * X[:, 0]) + 1e3 * rng.normal(size=600)
+    found = fit(X, y, one_target(), name_columns(3))
+    scores = found.score(np.asfortranarray(X))
+    assert np.std(scores[:, 0] - found.model.predict(X)) < 5e2
+    assert np.mean(scores) == pytest.approx(1e6, rel=1e-2)
+
+
+@pytest.mark.parametrize("n_rows", [600, 4000])
+def test_pairs_that_are_added_to_curves_are_those_of_a_fit_with_pairs(rng, n_rows):
+    X = rng.normal(size=(n_rows, 4))
+    score = 2.0 * np.sin(2.0 * X[:, 0]) + 2.0 * X[:, 1] * X[:, 2]
+    y = (score + rng.logistic(size=n_rows) > 0.0).astype(float)
+    at_once = fit(X, y, number_classes(), name_columns(4))
+    curves = fit(X, y, number_classes(), name_columns(4), options=Options(pairs=False))
+    before = curves.score(X)
+    assert has_pairs(curves)
+    later = extend(curves, Options())
+    assert later.score(X) == pytest.approx(at_once.score(X), abs=0.2)
+    assert np.corrcoef(later.score(X)[:, 0], at_once.score(X)[:, 0])[0, 1] > 0.999
+    np.testing.assert_array_equal(curves.score(X), before)
+
+
+def test_where_columns_add_up_no_pairs_stand_out():
+    X, y, _ = sum_of_curves()
+    curves = fit(X, y, number_classes(), name_columns(3), options=Options(pairs=False))
+    assert not has_pairs(curves)
 
 
 def test_a_smaller_tolerance_takes_more_functions(fitted):

@@ -5,7 +5,7 @@ import pytest
 
 from newron.engine.basis import Group
 from newron.engine.design import DenseDesign, find_tied
-from newron.engine.posterior import CovariancePosterior, KernelPosterior
+from newron.engine.posterior import CovariancePosterior, FactorPosterior, KernelPosterior
 from newron.engine.rows import MemoryRows
 
 
@@ -69,7 +69,9 @@ def test_larger_prior_variances_make_the_posterior_of_these_variances(design: De
     larger = np.linalg.inv(design.matrix.T @ design.matrix + np.diag(1.0 / (PRIOR * factor)))
     functions = np.random.default_rng(1).normal(size=(7, 6))
     expected = np.sqrt(np.einsum("ij,jk,ik->i", functions, larger, functions))
-    for posterior in (kernel, CovariancePosterior(covariance, 1.0 / PRIOR)):
+    factors = FactorPosterior(np.linalg.cholesky(np.linalg.inv(covariance)), 1.0 / PRIOR)
+    assert factors.variances() == pytest.approx(np.diag(covariance))
+    for posterior in (kernel, CovariancePosterior(covariance, 1.0 / PRIOR), factors):
         relaxed, moved = posterior.relax(factor, values)
         assert moved == pytest.approx(larger @ design.matrix.T @ target)
         assert relaxed.spread(functions, slice(None)) == pytest.approx(expected)

@@ -107,13 +107,13 @@ class TestGrowingTowardsATeacher:
         a, b = (grow(t, GrowPlan(5), make_context())[0] for t in (task, mixed))
         for have, want in zip(a.for_core(), b.for_core(), strict=True):
             np.testing.assert_array_equal(have, want)
-        assert task.measure(a) != mixed.measure(b)
+        assert task.measure(task.score(a)) != mixed.measure(mixed.score(b))
 
     def test_what_is_grown_comes_near_the_teacher(self, kind):
         task, scores = self.make_task(kind)
         shape, losses = grow(task, GrowPlan(20, max_conditions=1, ridge=0.1), make_context())
         constant = grow_short(task, GrowPlan(20, max_conditions=1, ridge=0.1), 0)[0]
-        distances = [task.measure_distance(each) for each in (constant, shape)]
+        distances = [task.measure_distance(task.score(each)) for each in (constant, shape)]
         assert distances[0] == pytest.approx(1.0, abs=1e-3)
         assert distances[-1] < 0.05
         scale = task.teacher.scale
@@ -122,14 +122,16 @@ class TestGrowingTowardsATeacher:
         assert distances[-1] == pytest.approx(error, rel=1e-4)
         assert losses[0] == pytest.approx(1.0, abs=1e-3)
         assert losses[-1] < 0.1
-        assert task.measure(shape) == pytest.approx(task.table.problem.measure(grown))
+        assert task.measure(task.score(shape)) == pytest.approx(task.table.problem.measure(grown))
 
     def test_validation_rows_are_measured_alone(self, kind):
         task, _ = self.make_task(kind)
         shape, _ = grow(task, GrowPlan(5), make_context())
         some = make_part(np.arange(0, 300, 7))
         small = replace(task, table=task.table.take(some), teacher=task.teacher.take(some))
-        assert task.take(some).measure_distance(shape) == small.measure_distance(shape)
+        scores = small.score(shape)
+        assert task.take(some).measure_distance(scores) == small.measure_distance(scores)
+        np.testing.assert_array_equal(task.take(some).score(shape), scores)
 
     def test_the_model_and_its_path_speak_the_teachers_language(self, kind):
         """A grown network is told in the units of scores, or of the amounts."""

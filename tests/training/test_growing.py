@@ -1,9 +1,11 @@
 """Growing terms on ranks."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 
-from builders.training import LOSSES, keep_order, make_context
+from builders.training import LOSSES, keep_order, make_context, make_part
 from newron import _core
 from newron.objectives import Binary, Squared
 from newron.tables.field import Field
@@ -11,6 +13,7 @@ from newron.training.callbacks import Callback
 from newron.training.crisp import CrispShape
 from newron.training.folds import split_folds
 from newron.training.growing import GrowPlan, count_conditions, evaluate_terms, grow, grow_short
+from newron.training.ranking import Ranking
 from oracle import crisp as naive
 from training.networks import list_core, make_task
 
@@ -44,6 +47,22 @@ class TestGrow:
             assert gain / (1 + 0.1 * (len(conditions) - 1)) == pytest.approx(want, rel=1e-9)
             grower.grow()
 
+    def test_other_rows_are_scored_as_by_the_shape(self, loss, seed):
+        task, _ = make_task(loss, seed=seed)
+        grower = task.start(GrowPlan(max_terms=10, max_conditions=3))
+        for _ in range(6):
+            grower.grow()
+        n_rows = task.table.ranks.shape[1]
+        some = task.take(make_part(np.arange(0, n_rows, 3)))
+        shape = CrispShape.from_core(grower.shape(), task.ranking)
+        found = grower.score(some.table.for_core(task.ranking))
+        assert found == pytest.approx(some.score(shape), rel=1e-12, abs=1e-12)
+        other, _ = make_task(loss, seed=seed)
+        fewer = Ranking(*(getattr(other.ranking, f.name)[:-1] for f in fields(Ranking)))
+        ranks = np.ascontiguousarray(other.table.ranks[:-1])
+        with pytest.raises(ValueError, match="other columns"):
+            grower.score(replace(other.table, ranks=ranks).for_core(fewer))
+
     def test_no_term_raises_what_is_minimised(self, loss, seed):
         task, _ = make_task(loss, seed=seed)
         plan = GrowPlan(max_terms=25, ridge=1.0)
@@ -72,7 +91,7 @@ class TestGrow:
         assert [len(shape.terms) for shape in shapes] == list(range(len(shapes)))
         n_columns = len(task.ranking.lows)
         assert all(count_conditions(shape, n_columns) < 8 for shape in shapes[:-1])
-        losses = [task.measure(shape) for shape in shapes]
+        losses = [task.measure(task.score(shape)) for shape in shapes]
         assert losses[-1] < losses[1] < losses[0]
 
     def test_terms_of_several_conditions_leave_no_size_out(self, loss, seed):

@@ -102,6 +102,17 @@ class Additive:
             for mean, part in zip(means.tolist(), self.scores, strict=True)
         ]
 
+    def copy(self) -> Additive:
+        """Return a model that can be changed, with scores as they were fitted."""
+        copied = replace(self, at=self.at.widen(1.0), scores=list(self.scores), stretch=1.0)
+        copied.at.posteriors = list(self.at.posteriors)
+        if self.stretch != 1.0:
+            take, weight = self.table.rows.take, self.table.rows.take(None, self.table.weight)
+            means = [weight @ take(None, part) / weight.sum() for part in self.scores]
+            copied.stretch_scores(1.0 / self.stretch, np.array(means))
+            copied.stretch = 1.0
+        return copied
+
     def design(self) -> Design:
         """Return the design of the groups on the rows."""
         groups, table = self.at.groups, self.table
@@ -247,19 +258,27 @@ def fit_additive(
     if steps and table.total >= _STEP_ROWS:
         notify("steps")
         _add_steps(model, _STEP_ROUNDS, 6, notify)
-    if pairs and len(table.columns) > 1:
-        notify("pairs")
-        model.bases = make_pair_bases(table, _list_partners(model), many=not model.is_few)
-        if _add_pairs(model, notify) and steps and table.total >= _STEP_ROWS:
-            _add_steps(model, 2, 5, notify)
-        if model.is_few and _add_all_pairs(model):
-            notify("all pairs")
-            _solve(model, 12, notify)
+    if pairs:
+        extend_pairs(model, steps=steps, stage=stage)
     if any(directions):
         notify("directions")
         _hold_directions(model, notify)
     model.last_design = None
     return model
+
+
+def extend_pairs(model: Additive, *, steps: bool = True, stage: Stage | None = None) -> None:
+    """Add strong pairs to a model of curves and, on few rows, all pairs."""
+    table, notify = model.table, stage if stage is not None else _ignore
+    if len(table.columns) < 2:
+        return
+    notify("pairs")
+    model.bases = make_pair_bases(table, _list_partners(model), many=not model.is_few)
+    if _add_pairs(model, notify) and steps and table.total >= _STEP_ROWS:
+        _add_steps(model, 2, 5, notify)
+    if model.is_few and _add_all_pairs(model):
+        notify("all pairs")
+        _solve(model, 12, notify)
 
 
 def _list_free(model: Additive) -> list[int]:

@@ -21,7 +21,7 @@ from newron.engine.basis import Group
 from newron.engine.design import BinnedDesign, DenseDesign, Design, find_slices
 from newron.engine.likelihood import Likelihood
 from newron.engine.passage import find_slope, move_scores, try_step
-from newron.engine.posterior import CovariancePosterior, KernelPosterior, Posterior, invert
+from newron.engine.posterior import FactorPosterior, KernelPosterior, Posterior, invert
 from newron.engine.rows import Values
 from newron.model.arithmetic import Floats
 
@@ -209,7 +209,7 @@ def _step(design: Design, walk: _Walk, output: int) -> Posterior:
     factor = _factorize(design.gram(curvature, output), precision + _FREE)
     step = cho_solve((factor, True), downhill, check_finite=False)
     walk.take(output, step, walk.attempt(design, output, step), precision)
-    return CovariancePosterior(invert(factor), precision)
+    return FactorPosterior(factor, precision)
 
 
 def _factorize(hessian: Floats, ridge: Floats) -> Floats:

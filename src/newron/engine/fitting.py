@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from newron.engine.additive import Additive, fit_additive
+from newron.engine.additive import Additive, extend_pairs, fit_additive, scan_pairs
 from newron.engine.binning import BinnedTable, RawBlock, RawWeights, bin_blocks, learn_columns
 from newron.engine.blas import use_one_thread
 from newron.engine.calibration import calibrate
@@ -165,8 +165,9 @@ def fit_rows(
         parts = tuple(_fit_part(table, likelihood, options) for likelihood in likelihoods)
         schema = describe_columns(fields, table, gaps, ranks=options.processing != "heaviside")
         output = _take_limits(output, parts[0].likelihood.objective)
-        made = EngineFit(parts, schema, output, scale, sample, options.processing)
-        return replace(made, model=made.compress(options.tolerance))
+        return EngineFit(
+            parts, schema, output, scale, sample, options.processing, options.tolerance
+        )
 
 
 def _take_limits(output: Output, objective: Objective) -> Output:
@@ -219,10 +220,31 @@ def _fit_part(table: BinnedTable, likelihood: Likelihood, options: Options) -> A
         n_threads=options.n_threads,
         stage=options.progress,
     )
-    objective = likelihood.objective
+    return _calibrate(model, options)
+
+
+def _calibrate(model: Additive, options: Options) -> Additive:
+    objective = model.likelihood.objective
     if model.is_few and model.at.groups and objective.stratified and not objective.follows:
         return calibrate(model, options.progress)
     return model
+
+
+def has_pairs(fitted: EngineFit) -> bool:
+    """Return whether pairs of columns stand out beyond a fit of curves."""
+    with use_one_thread():
+        return any(scan_pairs(part.copy()) for part in fitted.parts)
+
+
+def extend(fitted: EngineFit, options: Options) -> EngineFit:
+    """Add pairs of columns to a fit of curves, which stays as it is."""
+    parts = []
+    with use_one_thread():
+        for part in fitted.parts:
+            model = part.copy()
+            extend_pairs(model, stage=options.progress)
+            parts.append(_calibrate(model, options))
+    return replace(fitted, parts=tuple(parts))
 
 
 def _weigh(raw: Rows, output: Output, class_weight: Floats | None) -> tuple[RawWeights, float]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from newron.engine.additive import Additive
 from newron.engine.assembly import assemble
 from newron.engine.binning import NumberBins, RawWeights, take_raw
+from newron.engine.blas import use_one_thread
 from newron.engine.compression import Compression, compress
 from newron.engine.crisp import assemble_steps, cut_score
 from newron.engine.network import Network
@@ -66,8 +68,8 @@ class EngineFit:
     sample : Sample
     processing : str
         Of which functions the model consists.
-    model : Model
-        The network.
+    tolerance : float
+        Of the network that is made by default.
     """
 
     parts: tuple[Additive, ...]
@@ -76,9 +78,32 @@ class EngineFit:
     scale: TargetScale
     sample: Sample
     processing: str
-    model: Model = field(default_factory=lambda: Model.__new__(Model))
+    tolerance: float
 
     # ---- networks ----
+
+    @cached_property
+    def model(self) -> Model:
+        """The network, made when it is first read."""
+        with use_one_thread():
+            return self.compress(self.tolerance)
+
+    def score(self, X: Floats) -> Floats:
+        """Return the scores of rows by the curves themselves, in units of the target.
+
+        Parameters
+        ----------
+        X : ndarray of shape (rows, columns)
+            Encoded as the training rows.
+
+        Returns
+        -------
+        ndarray of shape (rows, outputs)
+        """
+        X = np.ascontiguousarray(X, np.float64)
+        with use_one_thread():
+            scores = np.concatenate([part.score(X) for part in self.parts], axis=1)
+        return self.scale.undo(scores)
 
     def compress(self, tolerance: float, *, pairs: bool = True) -> Model:
         """Return the network of this tolerance: a larger one has fewer functions.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from newron import engine
+from newron.model.model import Model
 from newron.training.architecture import SMOOTH
 from newron.training.callbacks import Progress
 from newron.training.context import FitContext
@@ -16,6 +18,7 @@ from newron.training.specification import FitResult, Specification
 from newron.training.training_set import TrainingSet
 
 STAGES = ("curves", "steps", "pairs", "all pairs", "directions")
+STEPS = 1 / 3  # tolerance of curves as steps: on many rows what they are unsure of is small
 _FEW_ROWS = 1_000  # of the network that is kept should the fit end early
 
 
@@ -24,15 +27,19 @@ def fit_pairs(data: TrainingSet, spec: Specification, context: FitContext) -> en
 
     Where columns have directions there are no pairs: the sum of curves keeps them.
     """
-    pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
-    return fit_additive(data, spec, context, pairs=pairs)
+    return fit_additive(data, spec, context, pairs=allows_pairs(spec))
+
+
+def allows_pairs(spec: Specification) -> bool:
+    """Return whether hidden layers are allowed, of columns without directions."""
+    return len(spec.architecture.layers) > 1 and not any(spec.directions)
 
 
 def finish_binned(
-    fitted: engine.EngineFit, data: TrainingSet, spec: Specification, context: FitContext
+    model: Model, data: TrainingSet, spec: Specification, context: FitContext
 ) -> FitResult:
-    """Return a fit of the engine as the result of a fit."""
-    result = _finish(fitted, data, spec, context)
+    """Return a network of the engine as the result of a fit."""
+    result = _finish(model, data, spec, context)
     context.keep(result, -np.inf)
     return result
 
@@ -50,7 +57,7 @@ def keep_binned(
     loss: float = -np.inf,
 ) -> None:
     """Keep a fit of the engine, which is finished only if the fit ends before a better result."""
-    context.keep(lambda: _finish(fitted, data, spec, context), loss)
+    context.keep(lambda: _finish(fitted.model, data, spec, context), loss)
 
 
 def keep_quick(
@@ -59,7 +66,8 @@ def keep_quick(
     """Keep curves of some rows, which are fitted only if the fit ends before a better result."""
     few = data.take_first(_FEW_ROWS)
     alone = FitContext(context.seed, context.n_threads)
-    context.keep(lambda: _finish(fit_additive(few, spec, alone, kind=kind), data, spec, alone))
+    fit = partial(fit_additive, few, spec, alone, kind=kind)
+    context.keep(lambda: _finish(fit().model, data, spec, alone))
 
 
 def fit_additive(
@@ -72,14 +80,7 @@ def fit_additive(
     tolerance: float = engine.Options.tolerance,
 ) -> engine.EngineFit:
     """Fit curves, and pairs where they are wanted, without shortening numbers."""
-    options = engine.Options(
-        kind or _choose_kind(spec),
-        tolerance,
-        pairs=pairs,
-        directions=spec.directions,
-        n_threads=context.n_threads,
-        progress=_Stages(context),
-    )
+    options = _make_options(spec, context, kind or _choose_kind(spec), tolerance, pairs=pairs)
     if data.whole is not None:
         return engine.fit_rows(
             data.whole, spec.output, data.fields, class_weight=spec.class_weight, options=options
@@ -93,6 +94,27 @@ def fit_additive(
         count=data.count.astype(np.float64),
         class_weight=spec.class_weight,
         options=options,
+    )
+
+
+def extend_additive(
+    fitted: engine.EngineFit, spec: Specification, context: FitContext
+) -> engine.EngineFit:
+    """Add pairs of columns to a fit of curves, which stays as it is."""
+    kind, tolerance = fitted.processing, fitted.tolerance
+    return engine.extend(fitted, _make_options(spec, context, kind, tolerance, pairs=True))
+
+
+def _make_options(
+    spec: Specification, context: FitContext, kind: str, tolerance: float, *, pairs: bool
+) -> engine.Options:
+    return engine.Options(
+        kind,
+        tolerance,
+        pairs=pairs,
+        directions=spec.directions,
+        n_threads=context.n_threads,
+        progress=_Stages(context),
     )
 
 
@@ -117,10 +139,8 @@ class _Stages:
         self.context.report(Progress(step, len(STAGES), math.nan, math.nan, stage=self.stage))
 
 
-def _finish(
-    fitted: engine.EngineFit, data: TrainingSet, spec: Specification, context: FitContext
-) -> FitResult:
-    model = finish(fitted.model, data, context.n_threads)
+def _finish(model: Model, data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
+    model = finish(model, data, context.n_threads)
     problem = spec.make_problem(data)
     loss = problem.measure(problem.scale.apply(model.score_rows(data.X)))
     return FitResult(model, np.array([loss]), loss)

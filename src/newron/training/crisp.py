@@ -157,7 +157,8 @@ def split_free(flat: Flags, conditions: Integers, ranking: Ranking) -> tuple[Fla
     if not n_free.any():
         return ()
     sizes = [int(n_free[s]) if s < len(n_free) else 0 for s in conditions[:, 0].tolist()]
-    return tuple(np.split(flat, np.cumsum(sizes)[:-1])) if sizes else ()
+    ends = np.cumsum(sizes).tolist()
+    return tuple(flat[end - size : end] for size, end in zip(sizes, ends, strict=True))
 
 
 def can_be_polished(layers: tuple[Layer, ...]) -> bool:

@@ -84,17 +84,20 @@ class GrowTask:
         teacher = None if self.teacher is None else self.teacher.take(part)
         return replace(self, table=self.table.take(part), teacher=teacher)
 
-    def measure(self, shape: CrispShape) -> float:
+    def score(self, shape: CrispShape) -> Floats:
+        """Return the scores of the rows."""
+        return score_table(shape, self.table)
+
+    def measure(self, scores: Floats) -> float:
         """Return the loss by the rows' own targets."""
-        scores = score_table(shape, self.table)
         if self.teacher is not None:
             scores = self.teacher.scale.undo(scores)
         return self.table.problem.measure(scores)
 
-    def measure_distance(self, shape: CrispShape) -> float:
+    def measure_distance(self, scores: Floats) -> float:
         """Return the squared distance from the teacher's scores."""
         assert self.teacher is not None  # noqa: S101 - of a distilled task alone
-        return self.teacher.measure(score_table(shape, self.table))
+        return self.teacher.measure(scores)
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ def evaluate_terms(
     tasks: Sequence[GrowTask],
     plan: GrowPlan,
     folds: Sequence[Fold],
-    measure: Callable[[GrowTask, CrispShape], float] = GrowTask.measure,
+    measure: Callable[[GrowTask, Floats], float] = GrowTask.measure,
 ) -> Floats:
     """Return the loss on validation rows, of shape (folds, numbers of terms).
 
@@ -128,19 +131,18 @@ def evaluate_terms(
     for task, fold in zip(tasks, folds, strict=True):
         grower = task.start(plan, fold.train)
         validation = task.take(fold.validation)
-        curves.append(list(_follow(grower, partial(measure, validation), task.ranking)))
+        rows = validation.table.for_core(task.ranking)
+        curves.append(list(_follow(grower, rows, partial(measure, validation))))
     longest = max(map(len, curves))
     # A run that ended earlier has no better network to offer: its last one counts.
     return np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in curves])
 
 
-def _follow(
-    grower: Any, measure: Callable[[CrispShape], float], ranking: Ranking
-) -> Iterator[float]:
+def _follow(grower: Any, rows: Any, measure: Callable[[Floats], float]) -> Iterator[float]:
     best, waited = np.inf, 0
     growing = True
     while growing:
-        now = measure(CrispShape.from_core(grower.shape(), ranking))
+        now = measure(grower.score(rows))
         yield now
         waited = 0 if now < best else waited + 1
         best = min(best, now)

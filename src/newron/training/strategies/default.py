@@ -14,10 +14,19 @@ from functools import partial
 
 import numpy as np
 
+from newron.engine import EngineFit, has_pairs
 from newron.engine.screening import WIDE
 from newron.model.arithmetic import Floats
 from newron.training.architecture import SMOOTH
-from newron.training.binned import finish_binned, fit_pairs, keep_binned, keep_quick, try_binned
+from newron.training.binned import (
+    allows_pairs,
+    extend_additive,
+    finish_binned,
+    fit_pairs,
+    keep_binned,
+    keep_quick,
+    try_binned,
+)
 from newron.training.context import FitContext
 from newron.training.folds import MANY_ROWS, SURE, Fold, is_better, split_folds
 from newron.training.gradient import fit_network
@@ -31,6 +40,7 @@ from newron.training.strategies.steps import cut_surfaces, fit_steps
 from newron.training.training_set import TrainingSet
 
 _MANY_CLASSES = 30  # beyond which polishing a network of gradients costs minutes
+_FAR = 0.2  # of the loss of what is grown: so much more in one fold no other makes up for
 _FIRST = 2  # folds; what is worse in each of them is not tried in the others
 
 
@@ -126,8 +136,11 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
     trial = partial(fit_network, spec=few, context=context)
     fit = partial(fit_network, data, spec, context)
-    trained = _evaluate("gradient", data, folds[:_FIRST], spec, context, trial, fit)
-    if np.all(trained.losses > growth.losses[:_FIRST]):
+    trained = _evaluate("gradient", data, folds[:1], spec, context, trial, fit)
+    if trained.losses[0] - growth.losses[0] <= _FAR * abs(growth.losses[0]):
+        second = _evaluate("gradient", data, folds[1:_FIRST], spec, context, trial, fit)
+        trained = trained.join(second)
+    if np.all(trained.losses > growth.losses[: len(trained.losses)]):
         return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
     if folds[_FIRST:]:
         rest = _evaluate("gradient, other folds", data, folds[_FIRST:], spec, context, trial, fit)
@@ -150,18 +163,25 @@ def _fit_corners(growth: Growth, folds: Sequence[Fold]) -> FitResult | None:
     ``growth`` is what they must be better than, and how shorter networks are made.
     """
     data, spec, context = growth.data, growth.spec, growth.context
-    fitted = cut_surfaces(data, spec, context)
-    has_pairs = any(group.is_pair for part in fitted.parts for group in part.at.groups)
-    if not has_pairs or len(fitted.model.layers[-1].source) > spec.max_terms:
+    curves = iter(growth.curves)
+    if not allows_pairs(spec) or (growth.curves and not has_pairs(growth.curves[0])):
         return None
     aside = context.aside()
 
+    def cut(rows: TrainingSet, own: FitContext) -> EngineFit:
+        known = next(curves, None)  # all rows come first, then folds in turn
+        return cut_surfaces(rows, spec, own) if known is None else extend_additive(known, spec, own)
+
     def train(rows: TrainingSet) -> FitResult:
-        return try_binned(cut_surfaces(rows, spec, aside))
+        return try_binned(cut(rows, aside))
 
     def fit() -> FitResult:
-        return finish_binned(fitted, data, spec, context)
+        return finish_binned(fitted.model, data, spec, context)
 
+    fitted = cut(data, context)
+    stands_out = any(group.is_pair for part in fitted.parts for group in part.at.groups)
+    if not stands_out or len(fitted.model.layers[-1].source) > spec.max_terms:
+        return None
     first, rest = folds[:_FIRST], folds[_FIRST:] if spec.size != WHOLE else ()
     found = _evaluate("steps and corners", data, first, spec, aside, train, fit)
     keep_binned(fitted, data, spec, context, float(found.losses.mean()))
@@ -177,7 +197,7 @@ def _fit_corners(growth: Growth, folds: Sequence[Fold]) -> FitResult | None:
 def _fit_curves(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
     """Fit by the engine alone."""
     fitted = fit_pairs(data, spec, context)
-    result = finish_binned(fitted, data, spec, context)
+    result = finish_binned(fitted.model, data, spec, context)
     train = partial(_try_pairs, spec=spec, context=context.aside())
     return walk_curves(fitted, result, data, spec, context, train)
 
@@ -190,7 +210,7 @@ def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> 
     """Fit by the engine, or a network with hidden layers where that is clearly better."""
     keep_quick(data, spec, context)
     fitted = fit_pairs(data, spec, context)
-    result = finish_binned(fitted, data, spec, context)
+    result = finish_binned(fitted.model, data, spec, context)
     deep = find_winners(data, spec, context.fork(), fitted, result.model)
     folds = split_folds(data, spec.objective, context.spawn()) if deep else []
     train = partial(_try_pairs, spec=spec, context=context.aside())

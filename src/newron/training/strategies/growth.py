@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from newron.engine import EngineFit
 from newron.engine.screening import WIDE
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.training.architecture import Architecture
-from newron.training.binned import fit_additive
+from newron.training.binned import STEPS, fit_additive
 from newron.training.context import FitContext
 from newron.training.crisp import RankedTable, merge_terms
 from newron.training.decoding import finish
@@ -47,6 +48,7 @@ class Growth:
     evaluated: Floats  # by fold and number of terms; empty without folds
     tasks: Sequence[GrowTask] = ()  # of each fold
     others: Sequence[Growth] = ()  # what else was evaluated
+    curves: Sequence[EngineFit] = ()  # of all rows and of each fold, where teachers have them
 
     @property
     def losses(self) -> Floats:
@@ -66,7 +68,7 @@ class Growth:
         """Grow on all rows."""
         shape, losses = grow(self.task, self.plan, self.context)
         model = finish(self.decoder.make_model(shape), self.data, self.context.n_threads)
-        loss, stopped = self.task.measure(shape), self.context.stopped
+        loss, stopped = self.task.measure(self.task.score(shape)), self.context.stopped
         n_conditions = merge_terms(shape, len(self.decoder.schema)).n_conditions
         result = FitResult(model, losses, loss, interrupted=stopped, n_conditions=n_conditions)
         self.context.keep(result, -np.inf)
@@ -109,7 +111,7 @@ def plan_growth(
         return replace(longer, others=(chosen,))
     distilled = _distil_growth(single, folds)
     if is_better(chosen.losses, distilled.losses, SURE):
-        return replace(chosen, others=(longer, distilled))
+        return replace(chosen, others=(longer, distilled), curves=distilled.curves)
     return replace(distilled, others=(chosen, longer))
 
 
@@ -132,14 +134,15 @@ def _distil_growth(single: Growth, folds: Sequence[Fold]) -> Growth:
     neither has seen: its scores have none of the labels' noise, so that two folds suffice.
     """
     data = single.data
-    tasks = [
-        replace(single.task, teacher=_train_teacher(single, data.take(fold.train)))
-        for fold in folds
-    ]
-    teacher = _train_teacher(single, data)
-    distilled = _choose_ridge(single, teacher, tasks, folds)
+    parts = [data, *(data.take(fold.train) for fold in folds)]
+    teacher, *others = [_train_teacher(single, rows) for rows in parts]
+    tasks = [replace(single.task, teacher=each.problem) for each in others]
+    distilled = _choose_ridge(single, teacher.problem, tasks, folds)
     evaluated = evaluate_terms(tasks, distilled.plan, folds)
-    distilled = replace(distilled, evaluated=evaluated, tasks=tuple(tasks))
+    curves = [each.curves for each in (teacher, *others) if each.curves is not None]
+    if len(curves) <= len(others):
+        curves = []
+    distilled = replace(distilled, evaluated=evaluated, tasks=tuple(tasks), curves=curves)
     single.context.evaluated("grow, distilled", distilled.losses)
     return distilled
 
@@ -174,16 +177,26 @@ def _choose_ridge(
     )
 
 
-def _train_teacher(growth: Growth, rows: TrainingSet) -> Problem:
-    """Fit smooth curves to some rows; return what they predict of all as soft targets."""
+@dataclass(frozen=True)
+class _Teacher:
+    """Soft targets of all rows, and the curves that they are, where these have all columns."""
+
+    problem: Problem
+    curves: EngineFit | None
+
+
+def _train_teacher(growth: Growth, rows: TrainingSet) -> _Teacher:
+    """Fit smooth curves to some rows; what they predict of all are soft targets."""
     varying = np.flatnonzero([_varies(column) for column in rows.X.T])
     if not len(varying):
         varying = np.arange(1)
     directions = tuple(growth.spec.directions[i] for i in varying) if growth.spec.directions else ()
     spec = replace(growth.spec, directions=directions)
-    smooth = fit_additive(rows.take_columns(varying), spec, growth.context)
-    scores = smooth.model.score_rows(growth.data.X[:, varying])
-    return make_soft_targets(growth.data, growth.spec, growth.decoder.target_scale.apply(scores))
+    few, X = rows.take_columns(varying), growth.data.X[:, varying]
+    smooth = fit_additive(few, spec, growth.context, kind="heaviside", tolerance=STEPS)
+    scores = growth.decoder.target_scale.apply(smooth.score(X))
+    problem = make_soft_targets(growth.data, growth.spec, scores)
+    return _Teacher(problem, smooth if X.shape[1] == growth.data.X.shape[1] <= WIDE else None)
 
 
 def _varies(column: Floats) -> bool:

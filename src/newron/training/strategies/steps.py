@@ -19,7 +19,7 @@ from newron.engine.residuals import measure_rest
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
 from newron.model.network import Layer
-from newron.training.binned import finish_binned, fit_additive, keep_binned
+from newron.training.binned import STEPS, allows_pairs, finish_binned, fit_additive, keep_binned
 from newron.training.context import FitContext
 from newron.training.folds import SURE, Fold, is_better, split_folds
 from newron.training.growing import GrowPlan, grow
@@ -30,7 +30,6 @@ from newron.training.training_set import TrainingSet
 
 _ROWS = 20_000  # distinct rows on which terms are grown
 _EVIDENCE = 3.0  # standard errors by which trees must explain what is left over
-_TOLERANCE = 1 / 3  # of curves: on many rows what they are unsure of is small
 _COLUMNS = 12  # of which terms are grown, where pairs of columns stand out
 _PLAN = GrowPlan(max_terms=40, max_conditions=3, ridge=5.0, least_weight=10.0, beam=12)
 
@@ -42,15 +41,14 @@ def fit_steps(data: TrainingSet, spec: Specification, context: FitContext) -> Fi
     model, corners = None, len(fitted.model.layers) > 1
     if corners or max(map(measure_rest, fitted.parts)) >= _EVIDENCE:
         model = _grow_terms(fitted, data, spec, context)
-    whole = fitted if model is None else replace(fitted, model=model)
-    result = finish_binned(whole, data, spec, context)
+    result = finish_binned(model or fitted.model, data, spec, context)
     return walk_curves(fitted, result, data, spec, context)
 
 
 def cut_surfaces(data: TrainingSet, spec: Specification, context: FitContext) -> EngineFit:
     """Fit curves and, where hidden layers are allowed, surfaces as steps and corners."""
-    pairs = len(spec.architecture.layers) > 1 and not any(spec.directions)
-    return fit_additive(data, spec, context, pairs=pairs, kind="heaviside", tolerance=_TOLERANCE)
+    pairs = allows_pairs(spec)
+    return fit_additive(data, spec, context, pairs=pairs, kind="heaviside", tolerance=STEPS)
 
 
 def _grow_terms(
@@ -64,7 +62,7 @@ def _grow_terms(
     folds = split_folds(rows, spec.objective, context.spawn(), n_used=1)
     if not folds:
         return None
-    steps = fitted.compress(_TOLERANCE, pairs=False)
+    steps = fitted.compress(STEPS, pairs=False)
     columns = _choose_columns(fitted)
     chosen = replace(spec, directions=tuple(spec.directions[c] for c in columns if spec.directions))
     growth = start_growth(rows.take_columns(columns), chosen, context)
