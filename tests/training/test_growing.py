@@ -11,7 +11,7 @@ from newron.objectives import Binary, Squared
 from newron.tables.field import Field
 from newron.training.callbacks import Callback
 from newron.training.crisp import CrispShape
-from newron.training.folds import split_folds
+from newron.training.folds import Fold, split_folds
 from newron.training.growing import GrowPlan, count_conditions, evaluate_terms, grow, grow_short
 from newron.training.ranking import Ranking
 from oracle import crisp as naive
@@ -131,3 +131,15 @@ class TestGrow:
         losses = evaluate_terms([task] * len(folds), GrowPlan(max_terms=8), folds)
         assert losses.shape[0] == 4
         assert losses.mean(axis=0).argmin() > 0
+
+    def test_growth_that_cannot_come_down_to_a_limit_ends_early(self, loss, seed):
+        rng = np.random.default_rng(12)
+        task, _ = make_task(loss, n=80, seed=9 + seed)
+        folds = [Fold(make_part(np.arange(50)), make_part(np.sort(rng.permutation(80)[:60])))]
+        plan = GrowPlan(max_terms=40, ridge=20.0)
+        whole = evaluate_terms([task], plan, folds)
+        reached = evaluate_terms([task], plan, folds, limit=float(whole.max()))
+        np.testing.assert_array_equal(reached, whole)
+        hopeless = evaluate_terms([task], plan, folds, limit=-1e3)
+        assert 2 < hopeless.shape[1] < whole.shape[1]
+        np.testing.assert_array_equal(hopeless, whole[:, : hopeless.shape[1]])

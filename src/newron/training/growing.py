@@ -31,6 +31,7 @@ from newron.training.ranking import Ranking
 from newron.training.training_set import Part
 
 _PATIENCE = 12  # terms without a better inner loss
+_RECENT = 10  # terms by which it is known what further ones may gain at most
 
 
 @dataclass(frozen=True)
@@ -122,20 +123,35 @@ def evaluate_terms(
     plan: GrowPlan,
     folds: Sequence[Fold],
     measure: Callable[[GrowTask, Floats], float] = GrowTask.measure,
+    limit: float = np.inf,
 ) -> Floats:
     """Return the loss on validation rows, of shape (folds, numbers of terms).
 
-    Each fold has its task: a teacher must not have seen the validation rows.
+    Each fold has its task: a teacher must not have seen the validation rows. Growth ends early
+    where it cannot be expected to come down to a limit.
     """
     curves = []
     for task, fold in zip(tasks, folds, strict=True):
         grower = task.start(plan, fold.train)
         validation = task.take(fold.validation)
         rows = validation.table.for_core(task.ranking)
-        curves.append(list(_follow(grower, rows, partial(measure, validation))))
+        curve = list[float]()
+        for loss in _follow(grower, rows, partial(measure, validation)):
+            curve.append(loss)
+            if not _may_reach(curve, plan.max_terms, limit):
+                break
+        curves.append(curve)
     longest = max(map(len, curves))
     # A run that ended earlier has no better network to offer: its last one counts.
     return np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in curves])
+
+
+def _may_reach(losses: list[float], most: int, limit: float) -> bool:
+    """Return whether a loss may come down to a limit: terms gain less and less."""
+    if len(losses) <= _RECENT:
+        return True
+    gain = max(losses[-1 - _RECENT] - losses[-1], 0.0) / _RECENT
+    return losses[-1] - gain * (most + 1 - len(losses)) <= limit
 
 
 def _follow(grower: Any, rows: Any, measure: Callable[[Floats], float]) -> Iterator[float]:

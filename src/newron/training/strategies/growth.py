@@ -56,9 +56,18 @@ class Growth:
         last = self.evaluated.shape[1] - 1
         return np.asarray(self.evaluated[:, min(self.plan.max_terms, last)])
 
-    def evaluate(self, name: str, tasks: Sequence[GrowTask], folds: Sequence[Fold]) -> Growth:
-        """Return the growth with the number of terms that the folds want."""
-        evaluated = evaluate_terms(tasks, self.plan, folds)
+    def evaluate(
+        self,
+        name: str,
+        tasks: Sequence[GrowTask],
+        folds: Sequence[Fold],
+        limit: float = np.inf,
+    ) -> Growth:
+        """Return the growth with the number of terms that the folds want.
+
+        What cannot be expected to come down to a limit is not grown to its end.
+        """
+        evaluated = evaluate_terms(tasks, self.plan, folds, limit=limit)
         plan = self.plan.with_terms(choose_size(evaluated))
         chosen = replace(self, plan=plan, evaluated=evaluated, tasks=tuple(tasks))
         self.context.evaluated(name, chosen.losses)

@@ -30,6 +30,7 @@ from newron.training.training_set import TrainingSet
 
 _ROWS = 20_000  # distinct rows on which terms are grown
 _EVIDENCE = 3.0  # standard errors by which trees must explain what is left over
+_HOPELESS = 0.02  # of the loss of steps and corners: terms so much worse are never taken
 _COLUMNS = 12  # of which terms are grown, where pairs of columns stand out
 _PLAN = GrowPlan(max_terms=40, max_conditions=3, ridge=5.0, least_weight=10.0, beam=12)
 
@@ -70,8 +71,9 @@ def _grow_terms(
     table = replace(growth.task.table, base=base)
     most = replace(_PLAN, max_terms=min(_PLAN.max_terms, spec.max_terms))
     growth = replace(growth, task=replace(growth.task, table=table), plan=most)
-    growth = growth.evaluate("steps and terms", [growth.task], folds)
     reached = _measure_fold(fitted.model, rows, spec, folds[0])
+    limit = float(reached[0]) + _HOPELESS * abs(float(reached[0]))
+    growth = growth.evaluate("steps and terms", [growth.task], folds, limit)
     if is_better(reached, growth.losses, SURE):
         return None
     if len(fitted.model.layers) == 1 and not is_better(growth.losses, reached, SURE):
