@@ -224,7 +224,7 @@ class TestPath:
     ):
         path, n = smooth[2].path_, 4
         long = replace(
-            path, sizes=(0, 5, 12, 40), models=(path.models * n)[:n],
+            path, sizes=(0, 5, 12, 40), models=(tuple(path.models) * n)[:n],
             score=np.array([0.5, 0.7, 0.8, 0.8 + gain]), loss=np.array([0.7, 0.6, 0.5, 0.5 - drop]),
             loss_error=np.ones(n), pair_error=np.ones((n, n)),
             pair_loss_error=np.full((n, n), 0.01),

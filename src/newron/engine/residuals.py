@@ -81,5 +81,6 @@ def _predict(codes: NDArray[Any], left: Floats, others: NDArray[Any], seed: int)
         tree = ExtraTreeRegressor(
             max_features=features, min_samples_leaf=_LEAF, random_state=_TREES * seed + i
         )
-        total += tree.fit(codes, left).predict(others).reshape(total.shape)
+        tree.fit(codes, left, check_input=False)
+        total += tree.predict(others, check_input=False).reshape(total.shape)
     return total / _TREES

@@ -46,6 +46,7 @@ from newron.tables.field import Field
 from newron.training import strategies
 from newron.training.callbacks import Callback
 from newron.training.context import FitContext
+from newron.training.drafts import Drafts
 from newron.training.encoding import SCALES, describe_columns
 from newron.training.large import is_large, list_blocks, make_large_set
 from newron.training.limits import find_limits, settle_limits
@@ -505,7 +506,9 @@ def _settle(fitted: FitResult, data: TrainingSet, class_weight: Floats | None) -
     if not _has_limits(fitted.model.output):
         return fitted
     settle = partial(settle_limits, data=data, class_weight=class_weight)
-    path = fitted.path and replace(fitted.path, models=tuple(map(settle, fitted.path.models)))
+    path = fitted.path
+    if path is not None:
+        path = replace(path, models=Drafts.hold(path.models).map(settle))
     return replace(fitted, model=settle(fitted.model), path=path)
 
 

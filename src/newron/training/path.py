@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from newron.model.model import Model
 from newron.model.schema import Schema
 from newron.model.terms import split_terms
 from newron.tables.frames import make_pandas
+from newron.training.drafts import Drafts
 from newron.training.folding import count_literals, list_columns
 from newron.training.problem import Problem
 from newron.training.training_set import Counts, Part
@@ -62,7 +64,8 @@ class ModelPath:
         The size that was chosen.
     metric : {"accuracy", "r2"}
         What ``score`` is.
-    models : tuple of Model
+    models : sequence of Model
+        Each is finished when it is first read.
 
     Examples
     --------
@@ -75,7 +78,7 @@ class ModelPath:
     """
 
     sizes: tuple[int, ...]
-    models: tuple[Model, ...]
+    models: Sequence[Model]
     score: Floats
     error: Floats
     loss: Floats
@@ -210,8 +213,8 @@ class ModelPath:
         -------
         ModelPath
         """
-        models = [declare_model(model, schema) for model in self.models]
-        return replace(self, models=tuple(models))
+        models = Drafts.hold(self.models).map(partial(declare_model, schema=schema))
+        return replace(self, models=models)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the path as a data frame of pandas, a row for each size.
@@ -387,8 +390,9 @@ def make_path(
 
     The longest model is chosen.
     """
-    sizes, n = tuple(_count(model, unit) for model in models), len(models)
-    columns = tuple(list_columns(model) for model in models)
+    models, n = Drafts.hold(models), len(models)
+    sizes = tuple(_count(model, unit) for model in models.drafts)
+    columns = tuple(list_columns(model) for model in models.drafts)
     score = error = loss = loss_error = np.full(n, np.nan)
     pair_error = pair_loss_error = np.full((n, n), np.nan)
     if trial is not None:
@@ -397,27 +401,27 @@ def make_path(
         pair_error = _compare(trial.score, trial.weight, trial.count)
         pair_loss_error = _compare(trial.loss, trial.loss_weight, trial.count)
     return ModelPath(
-        sizes, tuple(models), score, error, loss, loss_error, pair_error, pair_loss_error,
+        sizes, models, score, error, loss, loss_error, pair_error, pair_loss_error,
         columns, sizes[-1], metric, unit,
     )  # fmt: skip
 
 
 def join_path(
-    models: Sequence[Model], whole: Model, trial: Trial, metric: str, unit: str = "conditions"
+    models: Drafts, whole: Model, trial: Trial, metric: str, unit: str = "conditions"
 ) -> ModelPath:
     """Return the path of models, of each size the best, to the whole network, which comes last.
 
     ``trial`` has the models and then the whole network. What is longer than that stays only
     where it is better.
     """
-    every = [*models, whole]
-    losses, sizes = trial.measure(), [_count(model, unit) for model in every]
+    every = models.append(whole)
+    losses, sizes = trial.measure(), [_count(model, unit) for model in every.drafts]
     kept: list[int] = []
     for i in sorted(range(len(every)), key=lambda i: (sizes[i], losses[i])):
         new = not kept or sizes[i] > sizes[kept[-1]]
         if new and (sizes[i] <= sizes[-1] or losses[i] < losses[-1]):
             kept.append(i)
-    return make_path([every[i] for i in kept], trial.take(kept), metric, unit)
+    return make_path(every.take(kept), trial.take(kept), metric, unit)
 
 
 def _count(model: Model, unit: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from newron.engine import EngineFit
 from newron.model.model import Model
 from newron.training.context import FitContext
 from newron.training.decoding import finish
+from newron.training.drafts import Drafts
 from newron.training.folds import MANY_ROWS, split_folds
 from newron.training.path import Trial, join_path, measure_trial
 from newron.training.specification import WHOLE, FitResult, Specification
@@ -47,7 +49,7 @@ def walk_curves(
     if whole.interrupted or subsets is None:
         return whole
     sizes = [n for n in SIZES if n < len(subsets.order)]
-    models = [finish(subsets.make_model(n), data.take_first(_FEW_ROWS)) for n in sizes]
+    models = [subsets.make_model(n) for n in sizes]
     if train is None or data.n_rows >= MANY_ROWS:
         trial: Trial | None = _expect(fitted, [*models, whole.model], few, spec)
     else:
@@ -55,7 +57,8 @@ def walk_curves(
     if trial is None:
         return whole
     unit = "conditions" if whole.model.is_crisp else "curves"
-    path = join_path(models, whole.model, trial, spec.objective.metric, unit)
+    drafts = Drafts(models, partial(finish, data=data.take_first(_FEW_ROWS)))
+    path = join_path(drafts, whole.model, trial, spec.objective.metric, unit)
     return choose_model(replace(whole, path=path), spec.size)
 
 

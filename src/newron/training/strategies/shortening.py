@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from newron.model.model import Model
 from newron.training.crisp import CrispShape, RankedTable
 from newron.training.decoding import finish
+from newron.training.drafts import Drafts
 from newron.training.folds import Fold
 from newron.training.growing import GrowTask, count_conditions, grow_short
 from newron.training.path import (
@@ -103,13 +105,11 @@ class _Kind:
         return measure_trial(sizes, scores, problem, weight, fold.validation).at(SIZES)
 
     def make_models(self, sizes: Sequence[int]) -> list[Model]:
-        """Return the networks of some sizes, grown on all rows."""
-        growth = self.growth
-        shapes = self.grow(growth.task)
+        """Return the networks of some sizes, grown on all rows; no number is shortened."""
+        shapes = self.grow(self.growth.task)
         known = sorted(shapes)
         chosen = [shapes[known[find_size(known, size)]] for size in sizes]
-        n_threads = growth.context.n_threads
-        return [finish(growth.decoder.make_model(s), growth.data, n_threads) for s in chosen]
+        return [self.growth.decoder.make_model(shape) for shape in chosen]
 
 
 def _make_path(
@@ -128,8 +128,9 @@ def _make_path(
             models |= dict(zip(places.tolist(), made, strict=True))
     rows = [evaluated[k].take([i]) for i, k in enumerate(best.tolist())]
     rows.append(_evaluate_whole(growth, folds, problem, trials))
-    made = [models[i] for i in range(len(SIZES))]
-    return join_path(made, whole, Trial.join_networks(rows), growth.spec.objective.metric)
+    end = partial(finish, data=growth.data, n_threads=growth.context.n_threads)
+    drafts = Drafts([models[i] for i in range(len(SIZES))], end)
+    return join_path(drafts, whole, Trial.join_networks(rows), growth.spec.objective.metric)
 
 
 def _list_ways(growth: Growth) -> list[Growth]:
