@@ -331,6 +331,18 @@ def test_a_constant_target(rng):
     assert model.predict(X) == pytest.approx(np.full(50, 5.0))
 
 
+@pytest.mark.parametrize("processing", ["smooth", "heaviside"])
+def test_the_unit_of_a_target_changes_its_unit_alone(rng, processing):
+    X = rng.normal(size=(300, 3))
+    y = np.sin(2 * X[:, 0]) + (X[:, 1] > 0.3) + rng.normal(size=300) * 0.3
+    options = Options(processing)
+    model = fit(X, y, one_target(), name_columns(3), options=options).model
+    for unit in (1e-300, 1e-170, 1e5, 1e80):
+        other = fit(X, y * unit, one_target(), name_columns(3), options=options).model
+        # As near as weights of few digits are, which other units round to other numbers.
+        np.testing.assert_allclose(other.predict(X) / unit, model.predict(X), atol=0.02)
+
+
 def test_a_class_that_no_row_has(rng):
     X = rng.normal(size=(200, 2))
     y = (X[:, 0] > 0).astype(float)

@@ -14,6 +14,7 @@ from estimators.support import (
     pl,
 )
 from newron import NewronClassifier
+from newron.errors import InputError
 
 
 class TestLabels:
@@ -38,6 +39,12 @@ class TestLabels:
         assert newron.load(tmp_path / "m.json").predict(frame).tolist() == got.tolist()
         series = NewronClassifier(**recipe).fit(frame, pl.Series("y", y.tolist()))
         assert series.model_ == fitted.model_
+
+    @pytest.mark.parametrize("labels", [[1, "1"], [True, "True", "no"], ["a", 1.5, 2.5]])
+    def test_texts_and_others_are_not_mixed(self, labels):
+        X = np.arange(30.0)[:, None]
+        with pytest.raises(InputError, match=r"one kind, got .* and '.*'; turn them into text"):
+            NewronClassifier().fit(X, np.array(labels * 30, object)[:30])
 
     def test_a_hundred_classes(self):
         rng = np.random.default_rng(0)

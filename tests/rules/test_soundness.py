@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from newron.checker import CertificateError, check
-from newron.errors import ModelError
+from newron.errors import InputError, ModelError
 from newron.model import Classes, Column, Labels, Layer, Model, Schema, Targets
 from newron.rules import Proof, prove
 from newron.rules.circuit import measure_rounding
@@ -15,7 +15,15 @@ from newron.rules.ruleset import RuleSet
 
 from . import reader
 from .mutations import mutate
-from .networks import Wishes, make_layer, make_model, make_rows, make_score, make_table
+from .networks import (
+    Wishes,
+    make_layer,
+    make_model,
+    make_rows,
+    make_score,
+    make_step,
+    make_table,
+)
 
 ROUNDED = Wishes(rounded=True)
 NEWER = {
@@ -211,6 +219,33 @@ def test_weights_that_cancel_are_not_forgotten_where_sums_are_rounded():
     assert prove("Always ill", model).equal is False
     assert extract(model).proof
     assert RuleSet.parse("If x ≥ 1, then well\nOtherwise ill", model).proof
+
+
+def test_no_number_of_a_table_reaches_what_stands_for_never():
+    model = make_step(Column("x", -1e300, 1e300), 1.0)
+    assert extract(model).proof
+    for end in (-1e300, 1e300):
+        with pytest.raises(InputError, match="within"):
+            model.predict([[end]])
+        with pytest.raises(InputError, match="within"):
+            extract(model).predict([[end]])
+        assert extract(model).predict([[end * 0.99]]) == model.predict([[end * 0.99]])
+    counterexample = prove("Always ill", model).counterexample
+    assert model.predict([list(counterexample.values())]) == ["well"]
+
+
+def test_numbers_of_hundreds_of_digits_are_compared_exactly():
+    """Sums of the smallest and the largest weights, of means and of ordered classes."""
+    layer = make_score(3, [-4e99, 5e-324, 2.0], 1e100).layers[0].replace(aggregation="mean")
+    schema = Schema(tuple(Column(f"x{i}", 0.0, 2.0) for i in range(1, 4)))
+    rows = np.array(list(product([0.0, 2.0], repeat=3)))
+    ordered = Classes(("lo", "mid", "hi"), limits=(0.0, 1.0), bands=(5e-324, 1e300))
+    for output in (Targets(("y",)), ordered):
+        model = Model(schema, [layer], output)
+        rules = extract(model)
+        assert rules.proof.equal is not False
+        if rules.proof and not rules.proof.within:
+            np.testing.assert_array_equal(rules.predict(rows), model.predict(rows))
 
 
 @pytest.mark.parametrize("kind", NEWER)

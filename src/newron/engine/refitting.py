@@ -20,10 +20,16 @@ _RIDGE = 0.02  # towards the weights as they were, in nats
 
 
 def refit_weights(
-    model: Model, rows: Floats, scores: Floats, curvature: Floats, directions: tuple[int, ...] = ()
+    model: Model,
+    rows: Floats,
+    scores: Floats,
+    curvature: Floats,
+    scale: Floats,
+    directions: tuple[int, ...] = (),
 ) -> Model:
     """Return the model whose scores on rows are nearest to others, (outputs, rows).
 
+    The curvature is that of scores in units of each output's scale, in which they are fitted.
     A weight that must keep its sign, because a column's direction is given, does.
     """
     last = model.layers[-1]
@@ -40,7 +46,8 @@ def refit_weights(
         mine = last.target == k
         functions = np.concatenate([np.ones((len(rows), 1)), values[:, mine]], axis=1)
         before = np.concatenate([[-bias[k]], alpha[mine]])
-        found = _solve(functions, scores[k] - functions @ before, curvature[k])
+        left = (scores[k] - functions @ before) / scale[k]
+        found = scale[k] * _solve(functions, left, curvature[k])
         bias[k], alpha[mine] = -(before + found)[0], (before + found)[1:]
     if directions:
         held = _find_held(model, directions)

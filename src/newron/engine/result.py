@@ -128,11 +128,10 @@ class EngineFit:
             [part.table.rows.take(index, own) for part in self.parts for own in part.scores]
         )
         curvature = [bent for part in self.parts for _, bent in part.differentiate(index)]
-        size = self.scale.scale[:, None] ** 2
         directions = self.parts[0].directions
         targets = self.scale.undo(scores.T).T
         return refit_weights(
-            made, self.sample.rows, targets, np.stack(curvature) / size, directions
+            made, self.sample.rows, targets, np.stack(curvature), self.scale.scale, directions
         )
 
     def _make_smooth(self, tolerance: float) -> Model:

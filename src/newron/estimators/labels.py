@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from newron.engine.rows import cut_rows, fold
 from newron.errors import InputError, ModelError
+from newron.formatting import shorten
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes
 from newron.neurons.loss import Loss
@@ -82,8 +83,8 @@ def name_classes(classes: NDArray[Any], objective: object = None) -> Classes:
         raise InputError(str(error)) from None
 
 
-def check_missing(labels: Any) -> None:
-    """Raise where a class is missing among labels that are objects."""
+def check_objects(labels: Any) -> None:
+    """Raise where among labels that are objects one is missing, or texts are mixed with others."""
     values = np.asarray(labels)
     if values.dtype.kind != "O" or values.ndim != 1:
         return
@@ -93,13 +94,20 @@ def check_missing(labels: Any) -> None:
             f"y: expected a class in every row, got {len(lacking)} missing ones, the first in row "
             f"{lacking[0]} (counted from 0); leave these rows out"
         )
+    texts = [label for label in values.tolist() if isinstance(label, str)]
+    others = [label for label in values.tolist() if not isinstance(label, str)]
+    if texts and others:
+        raise InputError(
+            "y: expected class labels of one kind, got "
+            f"{shorten(repr(others[0]))} and {shorten(repr(texts[0]))}; turn them into text"
+        )
 
 
 def read_labels(targets: Any, y: Any) -> NDArray[Any]:
     """Return the labels of rows; raise where they name no classes."""
     if isinstance(y, Target) and y.labels is not None:
         return np.asarray(targets)  # whatever its labels are, they name classes
-    check_missing(targets)
+    check_objects(targets)
     check_classification_targets(targets)
     labels = np.asarray(column_or_1d(targets, warn=True))
     if labels.dtype.kind not in "OUSTbiuf":

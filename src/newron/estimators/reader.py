@@ -131,7 +131,7 @@ def _check_text(fields: tuple[Field, ...]) -> None:
 def _check_limits(rows: Floats) -> None:
     if within_limits(rows):
         return
-    row, column = np.argwhere(np.abs(rows) > LARGEST_INPUT)[0]
+    row, column = np.argwhere(np.abs(rows) >= LARGEST_INPUT)[0]
     raise InputError(
         f"column {column}, row {row} (both counted from 0): expected a number within "
         f"±{LARGEST_INPUT:g}, got {rows[row, column]}; a gap is NaN"

@@ -156,7 +156,7 @@ class _C(SourceWriter):
         for i, (column, field) in enumerate(zip(self._columns, self._fields, strict=True)):
             if column.categories is None:
                 lines.append(f"    x[{i}] = row->{field};")
-                lines.append(f"    if (x[{i}] > 1e300 || x[{i}] < -1e300) return -1;")
+                lines.append(f"    if (x[{i}] >= 1e300 || x[{i}] <= -1e300) return -1;")
             else:
                 lines += self._write_categories(i, column, field)
             if column.required:

@@ -131,10 +131,9 @@ class Clauses:
 
     def _read_number(self, node: Node) -> Node:
         limit = self._exp.Literal.number(f"{LARGEST_INPUT:.0E}".replace("+", ""))
-        low = self._exp.Neg(this=limit.copy())
-        # NaN is missing, too, and lies between no two numbers.
+        # NaN is missing, too: below no number, or above all.
         number = self.cast(self._require_number(node))
-        inside = self._exp.Between(this=number, low=low, high=limit)
+        inside = self._exp.LT(this=self._exp.Abs(this=number), expression=limit)
         return self._exp.Case(ifs=[self._exp.If(this=inside, true=self.cast(node.copy()))])
 
     def _read_text(self, node: Node, labels: Sequence[Label]) -> Node:

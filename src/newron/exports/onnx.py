@@ -282,7 +282,7 @@ class _Graph(_Nodes):
 
     def _read_numbers(self, name: str) -> str:
         limit, nan = self.hold_number(LARGEST_INPUT), self.hold_number(np.nan)
-        inside = self.apply("LessOrEqual", self.apply("Abs", name), limit)
+        inside = self.apply("Less", self.apply("Abs", name), limit)
         return self.apply("Where", inside, name, nan)
 
     def _read_categories(self, name: str, labels: Sequence[Label]) -> str:

@@ -248,7 +248,7 @@ class Model(Readable, Calibrated):
                 f"expected a table with {len(self.schema)} columns, got shape {rows.shape}"
             )
         if rows.size and not within_limits(rows):
-            row, column = np.argwhere(np.abs(rows.astype(np.float64)) > LARGEST_INPUT)[0]
+            row, column = np.argwhere(np.abs(rows.astype(np.float64)) >= LARGEST_INPUT)[0]
             raise InputError(
                 f"column {self.schema.names[column]!r}, row {row}: expected a number within "
                 f"±{LARGEST_INPUT}, got {rows[row, column]}"

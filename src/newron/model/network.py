@@ -339,7 +339,7 @@ def within_limits(rows: NDArray[Any]) -> bool:
     # Without a copy of the rows; where all are gaps, so are the least and the greatest.
     low = float(np.fmin.reduce(rows, axis=None))
     high = float(np.fmax.reduce(rows, axis=None))
-    return not (low < -LARGEST_INPUT or high > LARGEST_INPUT)
+    return not (low <= -LARGEST_INPUT or high >= LARGEST_INPUT)
 
 
 def rank_edges(layer: Layer, schema: Schema) -> Floats:

@@ -154,7 +154,7 @@ class Column:
                 f"column {self.name!r}: expected low <= high within ±1e300, "
                 f"got {self.low} and {self.high}"
             )
-        if self.values is not None and not all(abs(v) <= 1e300 for v in self.values):
+        if self.values is not None and not all(abs(v) < 1e300 for v in self.values):
             raise ModelError(f"column {self.name!r}: expected values within ±1e300")
         if self.unit is not None and not isinstance(self.unit, str):
             raise ModelError(f"column {self.name!r}: expected a unit that is text")

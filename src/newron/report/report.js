@@ -373,7 +373,7 @@ function makeSlider(i, column) {
   range.addEventListener("input", () => set(i, Number(range.value)));
   number.addEventListener("change", () => {
     const value = number.valueAsNumber;
-    set(i, Number.isFinite(value) && Math.abs(value) <= 1e300 ? value : row[i]);
+    set(i, Number.isFinite(value) && Math.abs(value) < 1e300 ? value : row[i]);
   });
   const unit = make("span", { class: "cut-short" }, column.unit);
   const value = make("span", { class: "value" }, number, unit);

@@ -131,9 +131,10 @@ class Axis:
         return np.append(places, np.nan) if self.column.gaps else places
 
     def _pick_values(self) -> Floats:
-        if not self.boundaries:
-            return np.array([self.column.low])
-        first = min(self.column.low, math.nextafter(self.boundaries[0], -math.inf))
+        end = math.nextafter(LARGEST_INPUT, 0.0)
+        first = min(max(self.column.low, -end), end)  # a range may go to what no number reaches
+        if self.boundaries:
+            first = min(first, math.nextafter(self.boundaries[0], -math.inf))
         return np.array([first, *self.boundaries])
 
     def pick_value(self, cell: int) -> float:

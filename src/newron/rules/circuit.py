@@ -108,9 +108,8 @@ def _compares_exactly(last: Layer, limits: Sequence[float]) -> bool:
     assert last.divisors is not None  # noqa: S101 - checked by the caller
     exact = [to_fraction(limit) for limit in limits]
     grid = math.lcm(int(last.divisors[0]), *(limit.denominator for limit in exact))
-    size = float(np.abs(last.offsets).sum())
-    size += float(np.abs(last.weights).sum())
-    return grid * max(size, *(abs(float(limit)) for limit in exact)) < _MAX_CROSSED
+    size = to_fraction(float(np.abs(last.offsets).sum() + np.abs(last.weights).sum()))
+    return grid * max(size, *map(abs, exact)) < _MAX_CROSSED  # exactly: a grid may have 300 digits
 
 
 def measure_rounding(layer: Layer) -> Floats:

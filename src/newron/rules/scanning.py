@@ -21,7 +21,7 @@ _BLOCK_HEAD = re.compile(
 _MAX_LINE = 1_000_000  # characters of a line, with its indented block
 _MAX_TEXT = 10 * _MAX_LINE
 MAX_DEPTH = 100  # brackets, blocks and groups inside each other
-_MAX_DIGITS = 400  # of a number
+_MAX_DIGITS = 1000  # of a number: a sum of 1e100 and 5e-324 has 424, a mean of them more
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 

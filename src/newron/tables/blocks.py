@@ -185,7 +185,7 @@ class BlockParser:
     def _convert(self, array: Any) -> Cells | None:
         """Return numbers, NaN where missing; None where an error may name the cell as written."""
         numbers = read_numbers(array)
-        valid = int((np.abs(numbers) <= LARGEST_INPUT).sum())  # neither NaN nor infinite
+        valid = int((np.abs(numbers) < LARGEST_INPUT).sum())  # neither NaN nor infinite
         return numbers if valid + array.null_count == len(numbers) else None
 
 

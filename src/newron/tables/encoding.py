@@ -97,7 +97,7 @@ class Encoder:
                 word = shlex.quote(cells[row].strip())
                 advice = f"if that means missing: --missing {word}; otherwise turn it into one"
             self._raise_cell(name, first + row, "a number", cells[row], advice)
-        large = np.flatnonzero(np.abs(numbers) > LARGEST_INPUT)
+        large = np.flatnonzero(np.abs(numbers) >= LARGEST_INPUT)
         if len(large):
             row, expected = int(large[0]), f"a number within ±{LARGEST_INPUT:g}"
             self._raise_cell(name, first + row, expected, cells[row], "correct it")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Label = str | int | float | bool
 
-LARGEST_INPUT = 1e300  # in size: what a number of a table may be
+LARGEST_INPUT = 1e300  # numbers of a table lie below it in size; it stands for "never" itself
 BOOLEANS = (bool, np.bool_)
 
 
