@@ -166,6 +166,15 @@ class TestRegressor:
         tree = DecisionTreeRegressor(**draw_growth(rng)).fit(X, y)
         check_equal(from_tree(tree), tree, draw_trials(rng, tree, X, gaps=True))
 
+    @pytest.mark.parametrize("left", [0, 1])
+    def test_a_threshold_that_is_no_number_parts_the_missing_values(self, left):
+        """Trees of scikit-learn 1.6 have such ones where small values are missing."""
+        X = np.array([[0.0], [1.0], [2.0], [3.0], [np.nan], [np.nan]] * 5)
+        tree = DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] > 1.5)
+        tree.tree_.threshold[0], tree.tree_.missing_go_to_left[0] = np.nan, left
+        assert len(set(tree.predict(X).tolist())) == 1 + left
+        check_equal(from_tree(tree), tree, X)
+
     @pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])
     def test_other_criteria_are_as_good(self, criterion):
         rng = np.random.default_rng(0)

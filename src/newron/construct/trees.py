@@ -166,7 +166,8 @@ def _walk(tree: Any, whole: list[bool]) -> Iterator[tuple[Box, int]]:
             yield dict(sorted(box.items())), node
             continue
         column, cut = int(tree.feature[node]), find_cut(float(tree.threshold[node]))
-        left = Condition(((-math.inf, cut),), missing=bool(tree.missing_go_to_left[node]))
+        lower = () if cut == -math.inf else ((-math.inf, cut),)
+        left = Condition(lower, missing=bool(tree.missing_go_to_left[node]))
         before = box.get(column, ANY_NUMBER)
         sides = (left.complement(), tree.children_right), (left, tree.children_left)
         for side, child in sides:
@@ -181,6 +182,8 @@ def find_cut(threshold: float) -> float:
     >>> find_cut(2.5), find_cut(0.1)
     (2.5000001192092896, 0.09999999776482582)
     """
+    if math.isnan(threshold):  # scikit-learn 1.6 has such ones: no number is at most NaN
+        return -math.inf
     if not -_LARGEST <= threshold < _LARGEST:
         return math.copysign(math.inf, threshold)
     below = np.float32(threshold)
@@ -216,7 +219,7 @@ def _has_missing(tree: Any, nodes: NDArray[np.intp]) -> bool:
     size = tree.n_node_samples
     usual = size[tree.children_left[nodes]] > size[tree.children_right[nodes]]
     return bool(np.any(tree.missing_go_to_left[nodes].astype(bool) != usual)) or bool(
-        np.any(np.isinf(tree.threshold[nodes]))
+        np.any(~np.isfinite(tree.threshold[nodes]))
     )
 
 

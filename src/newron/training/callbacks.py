@@ -189,9 +189,10 @@ class ProgressLine(Callback):
         del model
         if self._bar is None:
             return
-        self._bar.stop()
-        if self._bar.disable and self._last is not None:
-            last = self._last
+        last = self._last
+        if not self._bar.disable:  # rich 14.0 ends a line that was never begun
+            self._bar.stop()
+        elif last is not None:
             print(f"epoch {last.step}  best loss {last.best_loss:.4f}", file=sys.stderr)
         self._bar = None
 
