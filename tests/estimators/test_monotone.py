@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from model.networks import END
 from newron import InputError, NewronClassifier, NewronRegressor
 
 QUICK = {"max_iter": 40, "n_init": 2}
@@ -151,7 +152,7 @@ class TestMeaning:
             monotonic_cst=DIRECTIONS, random_state=1, recipe="gradient", **QUICK
         ).fit(X, effect > np.median(effect))
         assert "missing]" in str(fitted.model_)
-        rows = np.array([[0.0, x, 0.0] for x in (-1e300, -1e299, 1e299, 1e300)])
+        rows = np.array([[0.0, x, 0.0] for x in (-END, -1e299, 1e299, END)])
         assert np.all(np.diff(fitted.decision_function(rows)) <= 0.0)
 
     @pytest.mark.parametrize("processing", ["heaviside", "sigmoid", "linear"])

@@ -6,6 +6,7 @@ from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targe
 
 FUNCTIONS = ("heaviside", "sigmoid", "tanh_prod", "linear", "relu", "selu")
 AGGREGATIONS = ("sum", "mean", "min", "max", "product")
+END = float(np.nextafter(1e300, 0.0))  # the largest number of a table
 ACTIVATIONS = ("identity", "sigmoid", "tanh", "relu")
 
 
@@ -33,7 +34,7 @@ def make_rows(model: Model, seed: int, n: int = 60):
         places = first.b[first.source == i].ravel()
         if len(places):
             rows[: n // 3, i] = rng.choice(places, n // 3)
-    rows[-1], rows[-2] = 1e300, -1e300
+    rows[-1], rows[-2] = END, -END
     return rows
 
 

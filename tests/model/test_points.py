@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import newron
-from model.networks import FUNCTIONS, make_model, make_rows, with_ranks
+from model.networks import END, FUNCTIONS, make_model, make_rows, with_ranks
 from model.support import make_colours
 from newron.errors import ModelFileError
 from newron.model import Column, Layer, Model, RankScale, Schema, Targets
@@ -54,7 +54,7 @@ def make_point_rows(model, seed, n=60):
     for i, column in enumerate(model.schema.columns):
         if column.categories is not None:
             rows[:, i] = rng.integers(-1, column.n_categories + 1, n)
-            rows[-1, i] = 1e300
+            rows[-1, i] = END
     rows[rng.random(rows.shape) < 0.2] = np.nan
     rows[0] = np.nan
     return rows

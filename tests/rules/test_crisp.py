@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.networks import make_model, with_ranks
+from model.networks import END, make_model, with_ranks
 from model.test_points import with_points
 from newron.errors import InputError, ModelError
 from newron.model import Classes, Column, Layer, Model, RankScale, Schema, Targets
@@ -62,7 +62,7 @@ def make_rows(model, seed, n=80):
             rows[: n // 2, i] = np.where(rng.random(n // 2) < 0.5, near, np.nextafter(near, aside))
         if column.categories is not None:
             rows[:, i] = rng.integers(-1, column.n_categories + 1, n)
-    rows[-1], rows[-2] = 1e300, -1e300
+    rows[-1], rows[-2] = END, -END
     rows[rng.random(rows.shape) < 0.15] = np.nan
     return rows
 

@@ -248,6 +248,15 @@ def test_numbers_of_hundreds_of_digits_are_compared_exactly():
             np.testing.assert_array_equal(rules.predict(rows), model.predict(rows))
 
 
+@pytest.mark.parametrize("number", ["9" * 350, "1e304", "-1e999"])
+def test_points_whose_sums_are_no_numbers_get_one_clear_error(number):
+    model = make_score(1, [1.0], 0.0)
+    model = Model(model.schema, model.layers, Targets(("y",)))
+    with pytest.raises(InputError, match=r"line 2: expected a number within ±1e\+303"):
+        prove(f"Add up for y\n    +{number.lstrip('-')}  x1 ≥ 1\n    0  to start with", model)
+    assert prove("Add up for y\n    +9e302  x1 ≥ 1\n    0  to start with", model).equal is False
+
+
 @pytest.mark.parametrize("kind", NEWER)
 def test_every_kind_of_output_and_name_is_proved_and_read_alike(kind):
     """Rules, network and the tests' own reader say the same, and changes are refuted by a row."""

@@ -213,7 +213,8 @@ class Comparison:
     def compare_states(self, order: Sequence[int]) -> None:
         """Follow all inputs, column by column, and compare what is decided at the end."""
         columns = set(range(len(self.network.columns)))
-        if not isinstance(order, list) or len(order) != len(columns) or set(order) != columns:
+        whole = isinstance(order, list) and all(isinstance(column, int) for column in order)
+        if not whole or len(order) != len(columns) or set(order) != columns:
             raise CertificateError("expected an order of all columns")
         sides = States(self.forms)
         network, rules = self._watch_network(sides), self._watch_rules(sides)

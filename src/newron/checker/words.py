@@ -96,9 +96,12 @@ class Words:
         if exponent and (len(exponent[1]) > 3 or int(exponent[1]) > _MAX_DIGITS):
             raise self.fail("a number")
         try:
-            return Fraction(found[0].replace("−", "-"))
+            number = Fraction(found[0].replace("−", "-"))
         except (ValueError, ZeroDivisionError):
             raise self.fail("a number") from None
+        if abs(number) > 10**303:
+            raise self.fail("a number within ±1e303")
+        return number
 
     def value(self) -> float:
         """Read a number of a column."""

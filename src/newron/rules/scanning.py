@@ -21,6 +21,7 @@ _BLOCK_HEAD = re.compile(
 _MAX_LINE = 1_000_000  # characters of a line, with its indented block
 _MAX_TEXT = 10 * _MAX_LINE
 MAX_DEPTH = 100  # brackets, blocks and groups inside each other
+_LARGEST_NUMBER = 1e303  # sums of many are numbers, too
 _MAX_DIGITS = 1000  # of a number: a sum of 1e100 and 5e-324 has 424, a mean of them more
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -48,9 +49,12 @@ class Scanner:
         if len(found[0]) > _MAX_DIGITS or _find_exponent(found[0]) > _MAX_DIGITS:
             raise InputError(f"expected a number of at most {_MAX_DIGITS} digits")
         try:
-            return Fraction(found[0].replace("−", "-"))
+            number = Fraction(found[0].replace("−", "-"))
         except (ValueError, ZeroDivisionError):  # 5./5 and 5/0
             raise InputError(f"expected a number, got {found[0]}") from None
+        if abs(number) > _LARGEST_NUMBER:
+            raise InputError(f"expected a number within ±{_LARGEST_NUMBER:g}")
+        return number
 
     def _read_float(self) -> float:
         number = self._read_number()
