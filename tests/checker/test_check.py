@@ -163,7 +163,9 @@ def test_certificates_are_plain_data():
     assert len(json.dumps(certificate)) < 300
 
 
-@pytest.mark.parametrize("order", [[], [0], [0, 0, 1, 2, 3, 4], list(range(7)), None, "abcdef", [[0]] * 6])
+@pytest.mark.parametrize(
+    "order", [[], [0], [0, 0, 1, 2, 3, 4], list(range(7)), None, "abcdef", [[0]] * 6]
+)
 def test_an_order_that_leaves_columns_out_is_refused(order):
     rules, document = extract(make_monk2()), make_monk2().to_dict()
     text = rules.to_text(notes=False)

@@ -97,3 +97,12 @@ def test_force_never_overwrites_the_input(fails, tmp_path):
     for name in ("table.csv", "./table.csv", "again.csv"):
         message = fails("predict", "model.json", "table.csv", "-o", name, "--force")
         assert "expected another file than the input" in message
+    before = (tmp_path / "model.json").read_bytes()
+    for words in (
+        ["predict", "model.json", "table.csv"],
+        ["report", "model.json", "table.csv"],
+        ["export", "model.json", "--to", "python"],
+        ["rules", "model.json"],
+    ):
+        assert "expected another file" in fails(*words, "-o", "model.json", "--force")
+    assert (tmp_path / "model.json").read_bytes() == before

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from model.networks import make_model, make_rows, with_ranks
+from model.networks import END, make_model, make_rows, with_ranks
 from model.test_points import with_points
 from newron.errors import NewronWarning
 from newron.model import Classes, Column, Labels, Layer, Model, Schema, Targets
@@ -250,7 +250,7 @@ def make_steep() -> Case:
     straight = Layer("linear", "mean", "identity", *parts, alpha=alpha)
     last = Layer("linear", "sum", "identity", 2, [0, 1], [1, 2], [[1.0], [1e-30]], [[0.0], [0.0]])
     model = Model(Schema((Column("x", -1.0, 1.0),)), [smooth, straight, last], Targets(("a", "b")))
-    sizes = [0.0, 5e-324, 1e-323, 1e-310, 1e-160, 1e-20, 3.5e-18, 1.0, 1e100, 1e300]
+    sizes = [0.0, 5e-324, 1e-323, 1e-310, 1e-160, 1e-20, 3.5e-18, 1.0, 1e100, END]
     return make_case("steep", model, [[sign * x] for x in sizes for sign in (1.0, -1.0)])
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from model.networks import END
 from newron import NewronClassifier, NewronRegressor, load
 from newron import _core as core
 from newron.errors import DefinitionError, InputError, ModelError, ModelFileError
@@ -79,7 +80,7 @@ def make_model(own, f="identity", reduce_last="sum"):
 
 def make_rows():
     rows = np.random.default_rng(8).normal(0.0, 3.0, (200, 2))
-    rows[:3] = [[1e300, -1e300], [0.0, 0.0], [np.nan, np.nan]]
+    rows[:3] = [[END, -END], [0.0, 0.0], [np.nan, np.nan]]
     return rows
 
 

@@ -34,6 +34,7 @@ from newron.command import (
     rules,
     search,
 )
+from newron.command.files import check_apart
 from newron.command.terminal import Console, encode_text
 from newron.errors import InterruptedWarning, NewronError, NewronWarning
 from newron.formatting import clean
@@ -128,6 +129,7 @@ def register(name: str, run: Callable[..., int | None], examples: Sequence[Examp
     ) -> int | None:
         console = Console(context.obj, quiet=quiet, as_json=as_json)
         with _handle_interrupt(), _handle_warnings(console, debug=debug), _handle_pipe():
+            check_apart([own[key] for key in own.keys() - {"output"}], own.get("output"))
             code = run(console, **own)
             sys.stdout.flush()
             return code

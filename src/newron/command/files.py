@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from newron import _files
 from newron.errors import InputError
@@ -30,9 +30,14 @@ def check_free(paths: Iterable[Path], *, force: bool) -> None:
             )
 
 
-def check_apart(data: Path, output: Path | None) -> None:
-    """Raise where a command would overwrite the file that it reads, with or without force."""
-    if output is not None and output.exists() and data.exists() and output.samefile(data):
+def check_apart(inputs: Iterable[Any], output: Path | None) -> None:
+    """Raise where a command would overwrite a file that it reads, with or without force.
+
+    - ``inputs``: All that the command was given; what is no path to a file is passed over.
+    """
+    if output is None or not output.exists():
+        return
+    if any(isinstance(path, Path) and path.exists() and output.samefile(path) for path in inputs):
         raise InputError(f"{output}: expected another file than the input, got the input itself")
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from newron.command.columns import Offset
 from newron.command.curves import is_survival, list_curves, name_curves
-from newron.command.files import check_apart
 from newron.command.intervals import list_intervals, name_intervals
 from newron.command.progress import Stage, show_stage
 from newron.command.terminal import Console
@@ -122,7 +121,6 @@ def predict_file(
     formulas: bool = True,
 ) -> None:
     """Predict for every row of a file, in batches, and write that in the same order."""
-    check_apart(data, output)
     source = open_table(data, header=header)
     survival = is_survival(model)
     if survival:
