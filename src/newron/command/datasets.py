@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import textwrap
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newron.command.files import open_whole
+from newron.command.files import format_csv, open_whole
 from newron.command.options import Force, option
 from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError
@@ -53,10 +51,8 @@ def run(
         _print_one(console, entry, part, seed)
         return
     rows = _read(name, part, seed)
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
     with open_whole(output, force=force) as file:
-        file.write(text.getvalue().encode("utf-8"))
+        file.write(format_csv(rows).encode("utf-8"))
     console.note(
         f"{format_count(len(rows) - 1, 'row')}, target {rows[0][-1]!r}, written to {output}"
     )

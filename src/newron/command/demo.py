@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from newron._version import __version__
+from newron.command.files import format_csv
 from newron.command.options import Force, option
 from newron.command.progress import show_stage
 from newron.command.terminal import Console, bold, dim
@@ -110,11 +109,9 @@ def _describe_files(model: Path) -> dict[str, str]:
 
 
 def _write_csv(X: Any, y: Any) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*(f"a{i}" for i in range(1, 7)), "class"])
-    writer.writerows([*map(int, row), int(label)] for row, label in zip(X, y, strict=True))
-    return text.getvalue()
+    names = [*(f"a{i}" for i in range(1, 7)), "class"]
+    rows = ([*map(int, row), int(label)] for row, label in zip(X, y, strict=True))
+    return format_csv([names, *rows])
 
 
 def _print_accuracy(console: Console, n_correct: int, n: int, n_new: int) -> None:

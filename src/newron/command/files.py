@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -39,6 +41,13 @@ def check_apart(inputs: Iterable[Any], output: Path | None) -> None:
         return
     if any(isinstance(path, Path) and path.exists() and output.samefile(path) for path in inputs):
         raise InputError(f"{output}: expected another file than the input, got the input itself")
+
+
+def format_csv(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV, whose lines end alike everywhere."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 @contextmanager

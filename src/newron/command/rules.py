@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from newron.command.files import open_whole
+from newron.command.files import format_csv, open_whole
 from newron.command.options import Force, ModelFile, option
 from newron.command.terminal import Console
 from newron.errors import InputError
@@ -82,22 +80,15 @@ def _write_rules(model: Model, kind: str, form: str, seconds: float) -> str:
     if kind == "json":
         return f"{rules.to_json()}\n"
     if kind == "csv":
-        return _write_csv(rules)
+        names = ("rule", "prediction", "literals")
+        records = rules.to_records()
+        return format_csv([names, *([one[name] for name in names] for one in records)])
     return write_text(rules)
 
 
 def write_text(rules: RuleSet) -> str:
     """Write rules and what was proved; ``newron prove`` reads them, and skips the comment."""
     return f"{rules.to_text()}\n\n# {rules.proof}\n"
-
-
-def _write_csv(rules: RuleSet) -> str:
-    text = io.StringIO(newline="")
-    names = ("rule", "prediction", "literals")
-    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rules.to_records())
-    return text.getvalue()
 
 
 def _write_curves(model: Model, kind: str) -> str:

@@ -213,9 +213,6 @@ def _compare_scores(model: Model, old: EncodedTable, new: EncodedTable) -> list[
     if output.n_scores == 1:
         names = [SCORE]
     else:
-        names = [f"{SCORE} of {label}" for label in _list_names(output)]
+        labels = output.labels if isinstance(output, Classes) else output.names
+        names = [f"{SCORE} of {label}" for label in labels]
     return [measure_stability(before[:, k], after[:, k], name=name) for k, name in enumerate(names)]
-
-
-def _list_names(output: Any) -> tuple[Any, ...]:
-    return output.labels if isinstance(output, Classes) else output.names

@@ -81,7 +81,7 @@ def make_space(model: Model, row: Floats, fixed: set[int]) -> Space:
     source = np.concatenate([layer.source for layer in model.layers])
     axes = make_axes(model.schema, find_boundaries(model))
     read = [i for i in range(len(axes)) if i not in fixed and (source == i).any()]
-    smooth = {i: not (axes[i].listed or _is_crisp(model, i)) for i in read}
+    smooth = {i: not (axes[i].listed or reads_steps(model, i)) for i in read}
     evaluate = open_layers(model)
     now = np.concatenate(evaluate(row[None, :]), axis=1)[0]
     options = []
@@ -100,7 +100,7 @@ def make_space(model: Model, row: Floats, fixed: set[int]) -> Space:
     return Space(model, row, tuple(options), now, not any(smooth.values()))
 
 
-def _is_crisp(model: Model, column: int) -> bool:
+def reads_steps(model: Model, column: int) -> bool:
     """Return whether steps alone read a column, on its own scale."""
     for layer in model.layers:
         mine = layer.source == column

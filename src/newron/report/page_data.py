@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from newron.drawing.markup import Markup
+from newron.explanations.space import reads_steps
 from newron.figures.diagram import Diagram, Function
 from newron.formatting import name_class
 from newron.model.arithmetic import Floats
@@ -155,11 +156,8 @@ def _list_places(facts: Facts, i: int, axis: Axis) -> dict[str, Any]:
     column = axis.column
     if axis.values is not None:
         return {"places": [_plain(x) for x in axis.values]}
-    for layer in facts.model.layers:
-        mine = layer.source == i
-        crisp = layer.function.crisp and not layer.rank[mine].any()
-        if mine.any() and not crisp:
-            return {"grid": np.linspace(column.low, column.high, _GRID + 1).tolist()}
+    if not reads_steps(facts.model, i):
+        return {"grid": np.linspace(column.low, column.high, _GRID + 1).tolist()}
     ends = pairwise([-math.inf, *axis.boundaries, math.inf])
     cells = [
         [max(low, column.low), min(math.nextafter(high, -math.inf), column.high)]
