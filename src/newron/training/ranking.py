@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,17 +32,17 @@ class Ranking:
     gaps: tuple[bool, ...]
     fractions: tuple[Floats, ...]  # of the rows, by bin, missing values apart
 
-    @property
+    @cached_property
     def n_ordered(self) -> NDArray[np.int32]:
         """How many bins of numbers each column has."""
         return np.array([len(low) for low in self.lows], np.int32)
 
-    @property
+    @cached_property
     def n_free(self) -> NDArray[np.int32]:
         """How many bins without order each column has."""
         return np.array(self.n_categories, np.int32) + np.array(self.gaps, np.int32)
 
-    @property
+    @cached_property
     def n_bins(self) -> NDArray[np.int32]:
         """How many bins each column has."""
         return self.n_ordered + self.n_free
