@@ -340,10 +340,8 @@ def compare_sources(report: Report, journal: Journal, shape: Shape) -> None:
         for name, run in runs.items()
     ]
     report.table(["source", "fingerprint", "same bits", "CPU s", "rows per worker"], rows)
-    report.add(
-        "The 50 files, and so the partitions, have odd sizes; one of them is empty. What the"
-    )
-    report.add("the killed worker had taken is not counted.")
+    report.add("The 50 files, and so the partitions, have odd sizes; one of them is empty.")
+    report.add("What the killed worker had taken is not counted.")
 
 
 def measure_memory(report: Report, journal: Journal, gigabytes: float) -> None:

@@ -10,6 +10,7 @@ event, with workers that differ, messages that are late and workers that are los
 from __future__ import annotations
 
 import heapq
+import math
 from dataclasses import dataclass, replace
 from operator import add
 from typing import Any
@@ -22,7 +23,7 @@ from newron.dask.rows import CODE_BYTES, COSTS, RoundCosts, choose_width, list_w
 from newron.engine.rows import BLOCK_ROWS, WIDTH, fold
 
 RECOVERY = 30.0  # seconds until a lost worker is noticed, at most
-FAILURES = 1.0  # of a worker in an hour
+FAILURES = 1.0  # of each worker in an hour
 PAIRS = 8  # of a table, as in the runs
 FEW = Shape(850_001)  # of which there are runs of Dask with other groups
 WIDE = Shape(200_000, 100), Shape(600_000, 100)  # so that rows, columns and values differ
@@ -337,7 +338,7 @@ def report_model(report: Report, journal: Journal) -> None:
         f"{LARGEST / 1e6:.0f} million\nrows; larger ones check it."
     )
     rows = []
-    for (case, n, columns), run in runs.items():
+    for (case, n, columns), run in sorted(runs.items(), key=lambda item: item[0][1:]):
         if "killed" not in case:
             cells = [case, f"{n:,} × {columns}", f"{run.tasks:,}", str(run.pairs)]
             expected = costs.predict(n, columns, run)
@@ -352,18 +353,14 @@ def report_model(report: Report, journal: Journal) -> None:
          "bottleneck", "simulated", "with losses", "rounds"],
         rows,
     )  # fmt: skip
+    report.add("*Simulated*: each round, event by event, for workers whose speeds differ (10 %),")
+    report.add("tasks that differ (20 %) and messages that take exponential times. *With losses*:")
+    report.add(f"each worker is lost once in {60.0 / FAILURES:.0f} minutes and replaced within")
     report.add(
-        "*Simulated*: each round, event by event, for workers whose speeds differ (10 %), tasks"
+        f"{RECOVERY:.0f} s; in brackets how many were lost. *Rounds*: in how many a sum in the"
     )
-    report.add(
-        "that differ (20 %) and messages that take exponential times. *With losses*: each worker"
-    )
-    report.add(
-        f"is lost {FAILURES:g} times in an hour and replaced within {RECOVERY:.0f} s; in brackets "
-        "how many were lost.\n*Rounds*: in how many a sum in the order in which parts came would "
-        "have had other bits. Added in\nthe tree, every sum of every round had the bits of the sum "
-        "in order."
-    )
+    report.add("order in which parts came would have had other bits. Added in the tree, every sum")
+    report.add("of every round had the bits of the sum in order.")
 
 
 def _report_widths(report: Report, costs: RoundCosts) -> None:
@@ -390,7 +387,7 @@ def _describe(costs: Costs, cluster: Cluster, n: float, columns: int) -> list[st
         raise SystemExit("a sum of the simulation has other bits than the one in order")
     parts = [found.work, found.tasks, found.messages, found.client, found.total]
     return [
-        f"{n:.0e} × {columns}".replace("e+", "e"),
+        f"10^{math.log10(n):.0f} × {columns}",
         f"{cluster.workers:,}",
         f"{found.groups:,}",
         *map(_format, parts),
