@@ -39,6 +39,7 @@ QUIET = {
 }
 PIECE = 250_000  # rows that are drawn together
 PROCESSING = "smooth"
+LITTLE = "Parquet, 50 files, memory of 25 MB"
 
 
 @dataclass(frozen=True)
@@ -153,13 +154,13 @@ def fit_mapped(folder: Path, n_jobs: int) -> Any:
     return NewronClassifier(PROCESSING, n_jobs=n_jobs).fit(X, np.array(y)), begin, {}
 
 
-def fit_files(folder: Path, n_jobs: int) -> Any:
-    """Fit Parquet files."""
+def fit_files(folder: Path, n_jobs: int, memory: str = "512MB") -> Any:
+    """Fit Parquet files, with so much memory for what is made of them."""
     import newron.data
     from newron import NewronClassifier
 
     begin = time.process_time()
-    data = newron.data.open(folder)
+    data = newron.data.open(folder, memory=memory)
     return NewronClassifier(PROCESSING, n_jobs=n_jobs).fit(data, "y"), begin, {}
 
 
@@ -229,6 +230,7 @@ CASES: dict[str, Callable[[Path, Shape], Any]] = {
     "memory-mapped": lambda folder, _: fit_mapped(folder, 1),
     "Parquet, 1 file": lambda folder, _: fit_files(folder / "1", 1),
     "Parquet, 50 files": lambda folder, _: fit_files(folder / "50", 2),
+    LITTLE: lambda folder, _: fit_files(folder / "50", 2, "25MB"),
     "Dask, 1 worker": lambda folder, _: fit_dask(folder / "50", 1),
     "Dask, 2 workers": lambda folder, _: fit_dask(folder / "50", 2),
     "Dask, 4 workers": lambda folder, _: fit_dask(folder / "50", 4),
@@ -344,21 +346,26 @@ def compare_sources(report: Report, journal: Journal, shape: Shape) -> None:
     report.add("What the killed worker had taken is not counted.")
 
 
-def measure_memory(report: Report, journal: Journal, gigabytes: float) -> None:
-    """Measure the peak of memory on a table that is much larger."""
-    shape = Shape(round(gigabytes * 1e9 / 8 / 20))
-    report.add(f"\n## Memory: {shape.size}, {gigabytes:g} GB as float64")
-    (run,) = journal.find(["Parquet, 50 files"], shape).values()
-    report.table(
-        ["files", "peak memory", "CPU s", "CPU s per million rows"],
+def measure_memory(report: Report, journal: Journal, gigabytes: float, *some: Shape) -> None:
+    """Measure the peak on tables that grow, with little memory for bins, and on a large one."""
+    report.add("\n## Memory")
+    runs = [(shape, "25 MB", journal.find([LITTLE], shape)[LITTLE]) for shape in some]
+    if gigabytes:
+        shape, name = Shape(round(gigabytes * 1e9 / 8 / 20)), "Parquet, 50 files"
+        runs.append((shape, "512 MB", journal.find([name], shape)[name]))
+    rows = [
         [
-            [
-                "50 of Parquet",
-                f"{run.peak / 1e9:.2f} GB",
-                f"{run.total:.0f}",
-                f"{run.total / shape.rows * 1e6:.1f}",
-            ]
-        ],
+            shape.size,
+            f"{8e-9 * shape.rows * shape.columns:.2f} GB",
+            memory,
+            f"{run.peak / 1e9:.2f} GB",
+            f"{run.total:.0f}",
+            f"{run.total / shape.rows * 1e6:.1f}",
+        ]
+        for shape, memory, run in runs
+    ]
+    report.table(
+        ["50 files", "as float64", "memory=", "peak", "CPU s", "CPU s per million rows"], rows
     )
 
 
@@ -397,7 +404,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--rows", type=int, default=850_001, help="of the table of all sources")
     parser.add_argument("--columns", type=int, default=20)
-    parser.add_argument("--gigabytes", type=float, default=10.0, help="of the table in files")
+    parser.add_argument("--gigabytes", type=float, default=10.0, help="of a large table")
     parser.add_argument("--speed-rows", type=int, default=10_000_000)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--folder", help="where to make the tables; by default the system's")
@@ -412,12 +419,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "Scale", parser, arguments, ["numpy", "pyarrow", "pandas", "dask", "distributed"]
     )
     journal = Journal(Path(options.journal), options.folder)
+    sources, speed = (Shape(n, options.columns) for n in (options.rows, options.speed_rows))
     if "bits" in options.parts:
-        compare_sources(report, journal, Shape(options.rows, options.columns))
+        compare_sources(report, journal, sources)
     if "memory" in options.parts:
-        measure_memory(report, journal, options.gigabytes)
+        measure_memory(report, journal, options.gigabytes, sources, speed)
     if "speed" in options.parts:
-        measure_speed(report, journal, Shape(options.speed_rows, options.columns))
+        measure_speed(report, journal, speed)
     if "edges" in options.parts:
         from benchmarks.scale_edges import report_edges
 
