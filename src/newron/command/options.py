@@ -103,7 +103,7 @@ def list_column_options(
         "drop": drop or (),
         "categories": category or (),
         "missing": missing or (),
-        "task": "regression" if task == "amounts" else task,  # as it was called once
+        "task": task,
         "positive": positive,
         "header": not no_header,
     }

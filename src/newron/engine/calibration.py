@@ -1,9 +1,9 @@
 """How far the scores of few rows may go, by leaving each row out.
 
 The evidence finds how much every curve bends, from a normal approximation that is biased where
-classes are told apart well (scores come out too small) and where there is little to tell (too
+classes are separated well (scores come out too small) and where there is little signal (too
 large). Of several classes, each is solved for given the others, as if these were known: where
-classes are told apart well, prior variances come out too small. What each row's score would be
+classes are separated well, prior variances come out too small. What each row's score would be
 without that row follows from the posterior, without another fit. The loss of these scores finds a
 factor of the scores, and says whether wider priors of several classes are better for sure.
 """

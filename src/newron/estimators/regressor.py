@@ -54,7 +54,7 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
         "absolute" (the median), "huber" (a mean that outliers do not rule), "quantile:0.9"
         (a quantile, or several as "quantile:0.1,0.5,0.9", which never cross), and with a log
         link, so that predictions stay positive, "poisson" (counts and rates), "gamma"
-        (amounts above 0) and "tweedie:1.5" (amounts with zeros). See docs/tasks.md. Or a loss
+        (targets above 0) and "tweedie:1.5" (targets with zeros). See docs/tasks.md. Or a loss
         of your own (:func:`newron.neurons.objective`).
     n_factors : int, default 2
         M, the number of tanh factors of "tanh_prod".
