@@ -106,6 +106,26 @@ def test_training_that_is_interrupted_or_killed_writes_nothing(start, tmp_path, 
     assert {file.name for file in tmp_path.iterdir()} == {"m.json", "t.csv"}
 
 
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="no /dev/stdin here")
+def test_standard_input_is_a_table_where_it_is_a_file(tmp_path):
+    make_card().save(tmp_path / "m.json")
+    write_csv(tmp_path / "t.csv", make_table())
+    (tmp_path / "t.jsonl").write_text(
+        '{"age": 60, "colour": "red"}\n{"age": null, "colour": null}\n'
+    )
+    predict = [sys.executable, "-m", "newron", "predict", "m.json"]
+    settings = {"cwd": tmp_path, "capture_output": True, "check": False}
+    for path in (tmp_path / "t.csv", tmp_path / "t.jsonl"):
+        with path.open("rb") as file:
+            read = subprocess.run([*predict, "/dev/stdin"], stdin=file, **settings)
+        assert read.stdout.startswith(b"prediction\n")
+        assert read.stdout == subprocess.run([*predict, path], **settings).stdout
+        piped = subprocess.run([*predict, "/dev/stdin"], input=path.read_bytes(), **settings)
+        assert piped.returncode == 2
+        assert piped.stderr.startswith(b"newron: /dev/stdin: expected a file, which is read more")
+        assert piped.stderr.count(b"\n") == 1
+
+
 def test_a_reader_that_goes_away_is_no_error(start, tmp_path):
     with (tmp_path / "long.csv").open("w") as file:
         file.write("age,colour\n" + "51,red\n" * 200_000)

@@ -87,6 +87,11 @@ def open_bytes(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """
     try:
         with path.open("rb") as raw:
+            if not raw.seekable():
+                raise InputError(
+                    f"{path}: expected a file, which is read more than once, got a pipe; write it "
+                    "to a file, or redirect one with < to /dev/stdin"
+                )
             packed = raw.read(2) == _GZIP
             raw.seek(0)
             with _guard_gzip(path):
