@@ -37,8 +37,7 @@ def test_a_row_left_out_is_one_that_was_not_there(monkeypatch):
     y = np.minimum(y, 1.0)
     model = fit_plain(X, y, 2, monkeypatch).parts[0]
     scores = np.stack([part for block in model.scores for part in block])[:, None].reshape(-1, 1)
-    count = np.ones(len(X))
-    left = calibration._leave_out(model, scores, count)[:, 0]
+    left = model.leave_out()[:, 0]
     kept = np.arange(len(X)) != 7
     again = fit_plain(X[kept], y[kept], 2, monkeypatch).parts[0]
     assert again.score(X[7:8])[0, 0] == pytest.approx(left[7], abs=0.15)

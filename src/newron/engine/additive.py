@@ -21,7 +21,7 @@ from newron.engine.basis import (
     make_line,
     make_pair_bases,
 )
-from newron.engine.binning import BinnedTable, bin_rows
+from newron.engine.binning import BinnedTable, TermBins, bin_rows
 from newron.engine.design import (
     LEVELS,
     BinnedDesign,
@@ -57,6 +57,7 @@ _PAIR_ROUNDS = 2
 _HEREDITY = 0.2  # the smallest importance of a column in pairs, in units of the mean
 _MOST_DOUBT = 2.0  # of the logarithm of a prior variance
 _FIXED_ROUNDS = 4  # of Newton's steps under prior variances that stay
+_MIN_FREE = 0.05  # of a row's own part that it leaves to the others
 _PRUNED = 1e-4  # prior variance below which a group is dropped, on many rows
 
 
@@ -91,6 +92,20 @@ class Additive:
         has_pairs = any(group.is_pair for group in groups)
         coarse = coarsen_rows(self.table, codes) if has_pairs else codes
         return np.asarray(expand(groups, codes, coarse))
+
+    def leave_out(self) -> Floats:
+        """Return what the score of every row, of few, would be had it not been there, once.
+
+        It follows from the posterior, without another fit.
+        """
+        functions, take = self.expand_rows(), self.table.rows.take
+        copies = np.maximum(take(None, self.likelihood.sought.count), 1.0)
+        out = np.empty((self.table.n_rows, self.n_outputs))
+        for k, (gradient, curvature) in enumerate(self.differentiate(None)):
+            variance = self.at.posteriors[k].spread(functions, slice(None)) ** 2
+            free = np.maximum(1.0 - variance * curvature / copies, _MIN_FREE)
+            out[:, k] = take(None, self.scores[k]) - variance * gradient / (copies * free)
+        return out
 
     def stretch_scores(self, factor: float, means: Floats) -> None:
         """Scale the scores around their means, and all coefficients with them."""
@@ -288,10 +303,9 @@ def _list_free(model: Additive) -> list[int]:
 
 
 def _leave_directed(model: Additive, columns: Iterable[int]) -> list[int]:
-    columns = sorted(columns)
-    if not model.directions:
-        return columns
-    return [c for c in columns if not model.directions[model.table.columns[c].source]]
+    table, directions = model.table, model.directions
+    own = [c for c in sorted(columns) if not isinstance(table.columns[c], TermBins)]
+    return [c for c in own if not directions or not directions[table.columns[c].source]]
 
 
 def _list_partners(model: Additive) -> list[int]:

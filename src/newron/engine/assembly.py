@@ -54,19 +54,28 @@ def assemble(
 
 
 def _make_hidden(networks: Sequence[Network], schema: Schema, kind: str) -> Layer | None:
-    neurons = [neuron for network in networks for neuron in network.neurons]
+    neurons = _number_neurons(networks)
     edges = [
         _write_edge(j, function, schema, kind)
-        for j, neuron in enumerate(neurons)
-        for function in neuron.inputs
+        for j, inputs in neurons.values()
+        for function in inputs
     ]
     return _make_layer(kind, len(neurons), edges) if neurons else None
+
+
+def _number_neurons(networks: Sequence[Network]) -> dict[int, tuple[int, tuple[Function, ...]]]:
+    """Return the number and the functions of each hidden neuron, by its identity."""
+    found: dict[int, tuple[int, tuple[Function, ...]]] = {}
+    for network in networks:
+        for neuron in network.neurons:
+            found.setdefault(id(neuron.inputs), (len(found), neuron.inputs))
+    return found
 
 
 def _make_last(
     networks: Sequence[Network], schema: Schema, kind: str, directions: Sequence[int]
 ) -> Layer:
-    edges, signal = [], len(schema)
+    edges, hidden = [], _number_neurons(networks)
     for target, network in enumerate(networks):
         functions = sorted(network.functions, key=lambda function: function.source)
         edges += [
@@ -74,8 +83,8 @@ def _make_last(
             for f in functions
         ]
         for neuron in network.neurons:
+            signal = len(schema) + hidden[id(neuron.inputs)][0]
             edges.append(_read_neuron(target, signal, neuron, kind))
-            signal += 1
     bias = np.array([-network.constant for network in networks])
     return _make_layer(kind, len(networks), edges, bias)
 
@@ -153,7 +162,7 @@ def far_ends(column: Column) -> tuple[float, float]:
 
 
 def _read_neuron(target: int, signal: int, neuron: Neuron, kind: str) -> _Edge:
-    """Return the edge that reads a hidden neuron, whose sum lies between 0 and 2."""
+    """Return the edge that reads a hidden neuron, whose sum lies between 0 and a few."""
     w, b = neuron.w, neuron.b
     if kind == "sigmoid":
         w = (2.0 * w[0],)

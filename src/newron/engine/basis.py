@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from newron.engine.binning import BinnedTable, Bins, LevelBins, NumberBins
+from newron.engine.binning import BinnedTable, Bins, LevelBins, NumberBins, TermBins
 from newron.model.arithmetic import Floats
 
 _SMOOTH, _ROUGH = 8, 8  # leading functions of the kernels
@@ -95,7 +95,8 @@ def _list_marks(c: int, bins: Bins) -> Iterator[Group]:
 
 
 def _list_curves(c: int, bins: NumberBins, rough: bool) -> Iterator[Group]:
-    yield Group("linear", (c,), _with_missing(_make_linear(bins)))
+    kind = "term" if isinstance(bins, TermBins) else "linear"
+    yield Group(kind, (c,), _with_missing(_make_linear(bins)))
     if bins.n_bins < 3:
         return
     basis = _make_smooth(bins)

@@ -29,6 +29,7 @@ __all__ = [
     "NumberBins",
     "RawBlock",
     "RawWeights",
+    "TermBins",
     "ValueCounts",
     "bin_blocks",
     "bin_rows",
@@ -93,6 +94,18 @@ class NumberBins(Bins):
         """Return bins of which only the edges are known."""
         values = np.zeros(len(edges) + 1)
         return cls(source, np.zeros(len(edges) + 2), edges, values, values, values)
+
+
+@dataclass(frozen=True, eq=False)
+class TermBins(NumberBins):
+    """The bins of a term of several columns: 0 and 1. It is in no pair."""
+
+    @classmethod
+    def mark(cls, bins: Bins) -> Bins:
+        """Return bins of a column of numbers as those of a term."""
+        if not isinstance(bins, NumberBins):
+            return bins
+        return cls(bins.source, bins.mass, bins.edges, bins.centers, bins.lows, bins.highs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,6 @@ _WIDER, _MOST_TIMES = 2.0, 4  # the prior variances, and how often
 _SURE = 2.0  # standard errors by which wider priors must be better
 _SPREAD = 0.5  # of the scores' factor's logarithm before anything is seen
 _FARTHEST = 1.5  # its logarithm at most
-_MIN_FREE = 0.05  # of a row's own part that it leaves to the others
 _PRECISION = 1e-6
 
 
@@ -68,7 +67,7 @@ def _find_stretch(model: Additive) -> _Stretch:
     weight, targets = take(None, table.weight), take(None, sought.targets)
     scores = np.stack([take(None, part) for part in model.scores], axis=1)
     means = weight @ scores / weight.sum()
-    apart = _leave_out(model, scores, take(None, sought.count)) - means
+    apart = model.leave_out() - means
 
     def lose(factor: float) -> Floats:
         return likelihood.objective.loss(targets, means + factor * apart)
@@ -80,14 +79,3 @@ def _find_stretch(model: Additive) -> _Stretch:
     found = minimize_scalar(measure, bounds=bounds, method="bounded", options={"xatol": _PRECISION})
     factor = float(np.exp(found.x))
     return _Stretch(factor, means, lose(factor))
-
-
-def _leave_out(model: Additive, scores: Floats, count: Floats) -> Floats:
-    """Return what the score of every row would be had it not been there, once."""
-    functions = model.expand_rows()
-    out, copies = np.empty_like(scores), np.maximum(count, 1.0)
-    for k, (gradient, curvature) in enumerate(model.differentiate(None)):
-        variance = model.at.posteriors[k].spread(functions, slice(None)) ** 2
-        free = np.maximum(1.0 - variance * curvature / copies, _MIN_FREE)
-        out[:, k] = scores[:, k] - variance * gradient / (copies * free)
-    return out

@@ -9,13 +9,21 @@ from functools import partial
 import numpy as np
 
 from newron.engine.additive import Additive, extend_pairs, fit_additive, scan_pairs
-from newron.engine.binning import BinnedTable, RawBlock, RawWeights, bin_blocks, learn_columns
+from newron.engine.binning import (
+    BinnedTable,
+    RawBlock,
+    RawWeights,
+    TermBins,
+    bin_blocks,
+    learn_columns,
+)
 from newron.engine.blas import use_one_thread
 from newron.engine.calibration import calibrate
 from newron.engine.description import describe_columns
 from newron.engine.likelihood import STATISTICS_ROWS, Likelihood, Sought, weigh_sample
 from newron.engine.result import EngineFit, Sample
 from newron.engine.rows import BLOCK_ROWS, Block, MemoryRows, Rows, Values, cut_rows
+from newron.engine.terms import TermColumns
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.output import Classes, Output
@@ -45,6 +53,8 @@ class Options:
         where all are free.
     limits : bool
         Whether the limits of ordered classes are found together with the curves.
+    terms : TermColumns, optional
+        Terms of several columns that the network has beside curves and pairs.
     n_threads : int
         They change no result.
     progress : callable, optional
@@ -65,6 +75,7 @@ class Options:
     pairs: bool = True
     directions: tuple[int, ...] = ()
     limits: bool = False
+    terms: TermColumns | None = None
     n_threads: int = 1
     progress: Callable[[str], None] | None = None
     block_rows: int = BLOCK_ROWS
@@ -126,6 +137,8 @@ def fit(
     """
     options = Options() if options is None else options
     X = np.ascontiguousarray(X, np.float64)
+    if options.terms is not None:
+        X, fields = options.terms.add(X), [*fields, *options.terms.fields]
     y = np.asarray(y, np.float64).reshape(len(X), -1)
     weights = np.ones(len(X)) if weight is None else np.asarray(weight, np.float64)
     if np.any(weights == 0.0):
@@ -153,6 +166,10 @@ def fit_rows(
         fine = not isinstance(output, Classes)
         weights, total = _weigh(raw, output, class_weight)
         columns = learn_columns(raw, fields, weights, total, fine=fine)
+        if options.terms is not None:
+            n = options.terms.n_inputs
+            columns = [TermBins.mark(bins) if bins.source >= n else bins for bins in columns]
+            fields = fields[:n]
         sample = Sample.take(raw, weights, *REFIT_SAMPLE)
         table, y, count, gaps = bin_blocks(raw, columns, weights, options.n_threads)
         objective = choose_objective(output)
@@ -166,7 +183,14 @@ def fit_rows(
         schema = describe_columns(fields, table, gaps, ranks=options.processing != "heaviside")
         output = _take_limits(output, parts[0].likelihood.objective)
         return EngineFit(
-            parts, schema, output, scale, sample, options.processing, options.tolerance
+            parts,
+            schema,
+            output,
+            scale,
+            sample,
+            options.processing,
+            options.tolerance,
+            options.terms,
         )
 
 

@@ -44,10 +44,15 @@ def find_threshold(bins: NumberBins, cut: int) -> tuple[float, float]:
 def make_step(bins: NumberBins, cut: int, height: float) -> Function:
     """Return the function that is 0 below a cut and 1 from it on."""
     threshold, distance = find_threshold(bins, cut)
-    w = min(_STEEP / max(distance, 1e-300), _LARGEST)
+    w = make_steep(1.0, distance)
     above = float(bins.fraction[cut:].sum())
     missing = float(above > 0.5) if bins.missing_mass == 0.0 else 0.0
     return Function(bins.source, (w,), (threshold,), missing=missing, weight=height, is_step=True)
+
+
+def make_steep(sign: float, distance: float) -> float:
+    """Return w of a function that is a step for values at least so far from its threshold."""
+    return float(np.copysign(min(_STEEP / max(distance, 1e-300), _LARGEST), sign))
 
 
 def place_missing(bins: Bins, functions: list[Function], value: float | None) -> list[Function]:

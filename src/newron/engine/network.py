@@ -42,9 +42,12 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Neuron:
-    """A hidden neuron: the sum of two functions, read by one function of one output."""
+    """A hidden neuron: the sum of its functions, read by one function of an output.
 
-    inputs: tuple[Function, Function]
+    Neurons of several outputs that have the same ``inputs`` are one.
+    """
+
+    inputs: tuple[Function, ...]
     w: tuple[float, ...]
     b: tuple[float, ...]
     weight: float
@@ -61,7 +64,7 @@ class Network:
     @property
     def size(self) -> int:
         """How many functions there are in all layers."""
-        return len(self.functions) + 3 * len(self.neurons)
+        return len(self.functions) + sum(len(neuron.inputs) + 1 for neuron in self.neurons)
 
     @property
     def n_factors(self) -> int:

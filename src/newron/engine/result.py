@@ -17,6 +17,7 @@ from newron.engine.crisp import assemble_steps, cut_score
 from newron.engine.network import Network
 from newron.engine.refitting import refit_weights
 from newron.engine.rows import Index, Rows
+from newron.engine.terms import TermColumns
 from newron.errors import InputError
 from newron.model.arithmetic import Floats
 from newron.model.model import Model
@@ -70,6 +71,8 @@ class EngineFit:
         Of which functions the model consists.
     tolerance : float
         Of the network that is made by default.
+    terms : TermColumns, optional
+        Terms of several columns beside curves and pairs.
     """
 
     parts: tuple[Additive, ...]
@@ -79,6 +82,7 @@ class EngineFit:
     sample: Sample
     processing: str
     tolerance: float
+    terms: TermColumns | None = None
 
     # ---- networks ----
 
@@ -130,15 +134,16 @@ class EngineFit:
         curvature = [bent for part in self.parts for _, bent in part.differentiate(index)]
         directions = self.parts[0].directions
         targets = self.scale.undo(scores.T).T
-        return refit_weights(
-            made, self.sample.rows, targets, np.stack(curvature), self.scale.scale, directions
-        )
+        rows = self.sample.rows[:, : len(self.schema)]
+        return refit_weights(made, rows, targets, np.stack(curvature), self.scale.scale, directions)
 
     def _make_smooth(self, tolerance: float) -> Model:
         bumps = self.processing != "sigmoid" and not self.parts[0].directions
         settings = Compression(tolerance, bumps)
         networks = [network for part in self.parts for network in compress(part, settings)]
         scaled = [self._scale(network, k) for k, network in enumerate(networks)]
+        if self.terms is not None:
+            scaled = [self.terms.replace(network) for network in scaled]
         directions = self.parts[0].directions
         return assemble(scaled, self.schema, self.output, self.processing, directions)
 
@@ -246,6 +251,7 @@ class EngineFit:
         -------
         ndarray of shape (rows, outputs)
         """
+        X = X if self.terms is None else self.terms.add(X)
         spread = np.concatenate([part.deviation(X) for part in self.parts], axis=1)
         return np.asarray(spread * self.scale.scale)
 

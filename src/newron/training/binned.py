@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -22,12 +22,17 @@ STEPS = 1 / 3  # tolerance of curves as steps: on many rows what they are unsure
 _FEW_ROWS = 1_000  # of the network that is kept should the fit end early
 
 
-def fit_pairs(data: TrainingSet, spec: Specification, context: FitContext) -> engine.EngineFit:
-    """Fit curves of columns, and of pairs where hidden layers are allowed.
+def fit_pairs(
+    data: TrainingSet,
+    spec: Specification,
+    context: FitContext,
+    terms: engine.TermColumns | None = None,
+) -> engine.EngineFit:
+    """Fit curves of columns, and of pairs where hidden layers are allowed, maybe beside terms.
 
     Where columns have directions there are no pairs: the sum of curves keeps them.
     """
-    return fit_additive(data, spec, context, pairs=allows_pairs(spec))
+    return fit_additive(data, spec, context, pairs=allows_pairs(spec), terms=terms)
 
 
 def allows_pairs(spec: Specification) -> bool:
@@ -78,9 +83,11 @@ def fit_additive(
     pairs: bool = False,
     kind: str | None = None,
     tolerance: float = engine.Options.tolerance,
+    terms: engine.TermColumns | None = None,
 ) -> engine.EngineFit:
     """Fit curves, and pairs where they are wanted, without shortening numbers."""
     options = _make_options(spec, context, kind or _choose_kind(spec), tolerance, pairs=pairs)
+    options = replace(options, terms=terms)
     if data.whole is not None:
         return engine.fit_rows(
             data.whole, spec.output, data.fields, class_weight=spec.class_weight, options=options

@@ -37,6 +37,7 @@ from newron.training.strategies.growth import Growth, is_heaviside, plan_growth
 from newron.training.strategies.racing import find_winners
 from newron.training.strategies.shortening import walk_path
 from newron.training.strategies.steps import cut_surfaces, fit_steps
+from newron.training.strategies.terms import TermPlan, plan_terms
 from newron.training.training_set import TrainingSet
 
 _MANY_CLASSES = 30  # beyond which polishing a network of gradients costs minutes
@@ -206,18 +207,32 @@ def _try_pairs(rows: TrainingSet, spec: Specification, context: FitContext) -> F
     return try_binned(fit_pairs(rows, spec, context))
 
 
+def _fit_terms(
+    data: TrainingSet, spec: Specification, context: FitContext, terms: TermPlan, fitted: EngineFit
+) -> FitResult:
+    """Fit the engine with terms of three columns beside its curves and pairs."""
+    whole = terms.fit(data, fitted)
+    result = finish_binned(whole.model, data, spec, context)
+    return walk_curves(whole, result, data, spec, context, terms.try_rows)
+
+
 def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> FitResult:
     """Fit by the engine, or a network with hidden layers where that is clearly better."""
     keep_quick(data, spec, context)
     fitted = fit_pairs(data, spec, context)
     result = finish_binned(fitted.model, data, spec, context)
+    terms = plan_terms(data, spec, context.fork(), fitted)
     deep = find_winners(data, spec, context.fork(), fitted, result.model)
-    folds = split_folds(data, spec.objective, context.spawn()) if deep else []
+    folds = split_folds(data, spec.objective, context.spawn()) if deep or terms else []
     train = partial(_try_pairs, spec=spec, context=context.aside())
     walk = partial(walk_curves, fitted, result, data, spec, context, train)
     if not folds:
         return walk()
     best = _evaluate("additive, folds", data, folds, spec, context, train, walk)
+    if terms is not None:
+        fit = partial(_fit_terms, data, spec, context, terms, fitted)
+        grown = _evaluate("terms, folds", data, folds, spec, context, terms.try_rows, fit)
+        best = grown if is_better(grown.losses, best.losses, SURE) else best
     for each in deep:
         train = partial(fit_network, spec=each.adjust(n_init=1), context=context)
         fit = partial(fit_network, data, each, context)
