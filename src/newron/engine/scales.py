@@ -12,6 +12,7 @@ from newron.model.arithmetic import Floats
 from newron.model.schema import MAX_KNOTS, RankScale
 
 _LARGEST = 1e300
+_TAIL = 0.1  # of the ranks on either side, whose slope goes on beyond the last value
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +53,30 @@ def _standardize(values: Floats, fraction: Floats, rank: RankScale | None) -> Sc
     return Scale(mean * size, spread, rank, (values - mean * size) / spread)
 
 
+def _add_ends(values: Floats, ranks: Floats) -> tuple[Floats, Floats]:
+    """Return knots with one more on either side, as far away as the values' range.
+
+    New values may lie beyond those of training. Where a column is skewed, the average slope, with
+    which ranks go on beyond the last knot, is a multiple of that of the outer values: an outlier
+    would lie far from all that training has seen.
+    """
+    width, height = values[-1] - values[0], ranks[-1] - ranks[0]
+    inner = np.interp([_TAIL, 1.0 - _TAIL], (ranks - ranks[0]) / height, values)
+    tails = np.maximum([inner[0] - values[0], values[-1] - inner[1]], _TAIL * width)
+    below, above = np.minimum(_TAIL * height * width / tails, height)
+    return (
+        np.concatenate([[values[0] - width], values, [values[-1] + width]]),
+        np.concatenate([[ranks[0] - below], ranks, [ranks[-1] + above]]),
+    )
+
+
 def _make_rank_scale(bins: NumberBins) -> RankScale | None:
     there = np.flatnonzero(bins.fraction > 0.0)
     if len(there) < 3:
         return None
-    knots = there[np.unique(np.linspace(0, len(there) - 1, MAX_KNOTS).astype(np.intp))]
+    knots = there[np.unique(np.linspace(0, len(there) - 1, MAX_KNOTS - 2).astype(np.intp))]
+    values, ranks = _add_ends(bins.centers[knots], bins.rank[knots])
     try:
-        return RankScale(tuple(bins.centers[knots].tolist()), tuple(bins.rank[knots].tolist()))
+        return RankScale(tuple(values.tolist()), tuple(ranks.tolist()))
     except ModelError:  # values too close for ranks of their own: its own scale will do
         return None
