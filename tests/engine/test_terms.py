@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from builders.engine_tables import name_columns, number_classes
+from builders.engine_tables import name_columns, number_classes, one_target
 from newron.engine import Options, TermColumns, fit
 from newron.model import Column, Layer, Model, Schema, Targets
 
@@ -68,3 +68,12 @@ def test_a_term_of_several_classes_is_one_neuron():
     found = fit(X, y, number_classes(3), name_columns(3), options=options)
     assert found.model.layers[0].n_neurons == 1
     assert np.sum(found.model.layers[-1].source == 3) > 1
+
+
+def test_a_term_of_a_target_has_its_units():
+    X, holds = draw_rows(800, 4)
+    y = 1e6 + 1e5 * holds + 1e3 * np.random.default_rng(4).normal(size=800)
+    options = Options(terms=choose(X))
+    model = fit(X, y, one_target(), name_columns(3), options=options).model
+    new, truth = draw_rows(500, 5)
+    assert np.abs(model.predict(new).ravel() - (1e6 + 1e5 * truth)).mean() < 1e3

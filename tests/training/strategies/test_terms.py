@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import newron
-from newron import NewronClassifier, NewronRegressor
+from newron import NewronClassifier
 from training.strategies.test_racing import draw_noise, list_candidates
 
 GROWN = "terms, folds"
@@ -50,16 +50,3 @@ def test_terms_are_compared_on_folds_and_none_without_hidden_layers():
     assert GROWN in names
     names, _ = list_candidates(X, y, size="whole", hidden_layer_sizes=())
     assert names == []
-
-
-def test_a_target_of_three_columns_has_terms_and_its_own_units():
-    rng = np.random.default_rng(0)
-    X, new = (pd.DataFrame(rng.integers(0, 2, (n, 6))).add_prefix("x") for n in (600, 1000))
-
-    def answer(rows):
-        return 1e6 + 1e5 * (rows[["x0", "x1", "x2"]].sum(axis=1) == 3) + 1e4 * rows["x3"]
-
-    y = answer(X) + 1e3 * rng.normal(size=600)
-    model = NewronRegressor("smooth", random_state=0, size="whole").fit(X, y)
-    assert model.score(new, answer(new)) > 0.999
-    assert np.bincount(model.model_.layers[0].target).max() == 3
