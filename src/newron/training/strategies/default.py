@@ -137,10 +137,12 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
     trial = partial(fit_network, spec=few, context=context)
     fit = partial(fit_network, data, spec, context)
-    trained = _evaluate("gradient", data, folds[:1], spec, context, trial, fit)
+    aside = context.aside()
+    trained = _evaluate("gradient", data, folds[:1], spec, aside, trial, fit)
     if trained.losses[0] - growth.losses[0] <= _FAR * abs(growth.losses[0]):
-        second = _evaluate("gradient", data, folds[1:_FIRST], spec, context, trial, fit)
+        second = _evaluate("gradient", data, folds[1:_FIRST], spec, aside, trial, fit)
         trained = trained.join(second)
+    context.evaluated("gradient", trained.losses, trained.trials[0])
     if np.all(trained.losses > growth.losses[: len(trained.losses)]):
         return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
     if folds[_FIRST:]:
