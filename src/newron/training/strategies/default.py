@@ -108,7 +108,20 @@ def _evaluate(
     train: Callable[[TrainingSet], FitResult],
     fit: Callable[[], FitResult],
 ) -> _Candidate:
-    """Train in each fold, and measure the loss on its validation rows."""
+    """Train in each fold, measure the loss on its validation rows, and inform callbacks."""
+    found = _try_folds(name, data, folds, spec, train, fit)
+    context.evaluated(name, found.losses, found.trials[0])
+    return found
+
+
+def _try_folds(
+    name: str,
+    data: TrainingSet,
+    folds: Sequence[Fold],
+    spec: Specification,
+    train: Callable[[TrainingSet], FitResult],
+    fit: Callable[[], FitResult],
+) -> _Candidate:
     problem = spec.make_problem(data)
     losses, trials = [], []
     for fold in folds:
@@ -116,7 +129,6 @@ def _evaluate(
         scores = trial.model.score_rows(data.X[fold.validation.index])
         losses.append(problem.take(fold.validation).measure(problem.scale.apply(scores)))
         trials.append(trial)
-    context.evaluated(name, np.array(losses), trials[0])
     return _Candidate(name, np.array(losses), fit, trials)
 
 
@@ -137,11 +149,9 @@ def _fit_crisp(data: TrainingSet, spec: Specification, context: FitContext) -> F
     few = spec.adjust(n_init=min(spec.recipe.n_init, 4))
     trial = partial(fit_network, spec=few, context=context)
     fit = partial(fit_network, data, spec, context)
-    aside = context.aside()
-    trained = _evaluate("gradient", data, folds[:1], spec, aside, trial, fit)
+    trained = _try_folds("gradient", data, folds[:1], spec, trial, fit)
     if trained.losses[0] - growth.losses[0] <= _FAR * abs(growth.losses[0]):
-        second = _evaluate("gradient", data, folds[1:_FIRST], spec, aside, trial, fit)
-        trained = trained.join(second)
+        trained = trained.join(_try_folds("gradient", data, folds[1:_FIRST], spec, trial, fit))
     context.evaluated("gradient", trained.losses, trained.trials[0])
     if np.all(trained.losses > growth.losses[: len(trained.losses)]):
         return walk_path(growth, folds, growth.fit(), growth.fit_folds(folds))
