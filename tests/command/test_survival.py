@@ -92,3 +92,22 @@ def test_probabilities_and_intervals_do_not_apply(run, fails, table):
     run("fit", "t.csv", "--event", "died", "--time", "months", "-o", "m.json", *QUICK)
     for option in (("--proba",), ("--threshold", "0.5"), ("--interval", "0.9")):
         assert "got survival" in fails("predict", "m.json", "t.csv", *option)
+
+
+def test_the_report_has_curves_with_and_without_events(run, table, tmp_path):
+    run("fit", "t.csv", "--event", "died", "--time", "months", "-o", "m.json", *QUICK)
+    done = run("report", "m.json", "t.csv", "-t", "died", "--groups", "sex", "-o", "r.html")
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Died until months: concordance" in page
+    assert "Calibration: " in page
+    assert "By <bdi>sex</bdi>" in page
+    write_csv(tmp_path / "new.csv", [["age", "sex"], *(row[:2] for row in table[:20])])
+    done = run("report", "m.json", "new.csv", "-o", "n.html")
+    assert done.exit_code == 0, done.output
+    assert "Survival curves" in (tmp_path / "n.html").read_text(encoding="utf-8")
+
+
+def test_two_models_of_survival_are_not_compared_by_classes(run, fails, table):
+    run("fit", "t.csv", "--event", "died", "--time", "months", "-o", "m.json", *QUICK)
+    assert "expected classes or numbers" in fails("compare", "m.json", "m.json", "t.csv")

@@ -126,7 +126,7 @@ NOT = {
     "score card": (*NUMBERS, "three classes", "labels"),
     "measure": ("quantiles", "two targets"),
     "calibrate": ("labels", "survival"),
-    "report": ("labels", "survival"),
+    "report": ("labels",),
     "importance": ("survival",),
     "prune": ("poisson", "survival"),  # poisson: it has an offset
     "rules in SQL": (*LINKS,),

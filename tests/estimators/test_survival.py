@@ -325,9 +325,8 @@ class TestReading:
         got = [names["predict_proba"](row)[1] for row in rows]
         np.testing.assert_array_equal(got, want)
 
-    @pytest.mark.parametrize("verb", ["report", "importance", "prune"])
-    def test_what_does_not_apply_says_why(self, fitted, subjects, verb, tmp_path):
+    @pytest.mark.parametrize("verb", ["importance", "prune"])
+    def test_what_does_not_apply_says_why(self, fitted, subjects, verb):
         X, y = subjects
-        before = (tmp_path / "r.html",) if verb == "report" else ()
         with pytest.raises(InputError, match="survival"):
-            getattr(fitted, verb)(*before, X, y)
+            getattr(fitted, verb)(X, y)

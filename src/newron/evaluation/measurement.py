@@ -28,9 +28,9 @@ from newron.model.output import add_offset, read_targets
 from newron.model.result import Estimate
 from newron.model.survival import (
     accumulate,
-    drop_time,
     find_hazards,
     find_risk,
+    list_fields,
     make_curves,
     read_subjects,
 )
@@ -199,9 +199,7 @@ def _read_labels(output: Labels, y: Any, n: int) -> Floats:
 
 def fingerprint_rows(model: Model, rows: NDArray[Any], truth: NDArray[Any]) -> str:
     """Return which table it is, from encoded rows and their truth as :func:`read_truth` has it."""
-    names = model.schema.names
-    if isinstance(model.output, Survival):
-        names = tuple(field.name for field in drop_time(model))
+    names = tuple(field.name for field in list_fields(model))
     return hash_table(names, rows, truth)
 
 

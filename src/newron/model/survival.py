@@ -139,6 +139,11 @@ def drop_time(model: Model) -> tuple[Field, ...]:
     return tuple(field for field in model.fields if field.name != output.time)
 
 
+def list_fields(model: Model) -> tuple[Field, ...]:
+    """Return the columns of a row as users have it: of survival without the time."""
+    return drop_time(model) if isinstance(model.output, Survival) else model.fields
+
+
 def read_subjects(model: Model, X: Any) -> Floats:
     """Return rows as the network reads them but for the time, which a table may have or not."""
     fields = drop_time(model)

@@ -16,6 +16,7 @@ from newron.drawing.svg import write_chart
 from newron.drawing.text import measure
 from newron.evaluation import Estimate
 from newron.evaluation.calibration import CalibrationBin
+from newron.evaluation.survival import SurvivalBin
 from newron.formatting import clean, format_rounded
 from newron.model.arithmetic import Floats
 from newron.report.numbers import integer, percent
@@ -117,7 +118,9 @@ def _draw_cell(
     return shapes
 
 
-def draw_calibration(bins: Sequence[CalibrationBin], predicted: str, observed: str) -> Markup:
+def draw_calibration(
+    bins: Sequence[CalibrationBin] | Sequence[SurvivalBin], predicted: str, observed: str
+) -> Markup:
     """Draw predicted probabilities against what happened; the number of rows at the foot."""
     x, y = Linear(0.0, 1.0, 46.0, 371.0), Linear(0.0, 1.0, 270.0, 20.0)
     left, right, foot = x.start, x.end, y.start
@@ -224,3 +227,45 @@ def draw_pairs(predicted: Floats, truth: Floats, name: str) -> Markup:
     shapes.append(Label(left + side, foot + 36, "predicted", "note", "end", "m"))
     shapes.append(Label.fitted(0, 12, clean(f"true {name}"), "note", 370, "m"))
     return write_chart(400, 374, shapes, f"True over predicted {name}")
+
+
+# ---- over time ----
+
+
+def draw_curves(
+    curves: Sequence[tuple[str, Sequence[float], Sequence[float], str]],
+    label: str,
+    x_name: str,
+    y_name: str,
+    *,
+    in_percent: bool,
+) -> Markup:
+    """Draw curves over time with their names at their ends; each has its style.
+
+    Names that would touch are moved apart, and left out where there is no room for them.
+    """
+    left, right, foot, top = 46.0, 400.0, 290.0, 30.0
+    x = Linear(0.0, max(max(xs) for _, xs, _, _ in curves), left, right)
+    largest = 1.0 if in_percent else 1.1 * max(max(ys) for _, _, ys, _ in curves)
+    y = Linear(0.0, largest or 1.0, foot, top)
+    shapes: list[Drawable] = []
+    for tick in y.list_ticks(5):
+        text = percent(tick) if in_percent else format_rounded(tick)
+        shapes.append(_rule(left, y(tick), right, y(tick), "hair"))
+        shapes.append(Label(left - 8, y(tick) + 4, text, "tick", "end", "m"))
+    shapes += [
+        Label(x(tick), foot + 20, format_rounded(tick), "tick", "middle", "m")
+        for tick in x.list_ticks(5)
+    ]
+    for _, xs, ys, style in curves:
+        points = tuple((x(a), y(b)) for a, b in zip(xs, ys, strict=True))
+        shapes.append(Line(points, style))
+    free = -math.inf
+    for name, _, ys, _ in sorted(curves, key=lambda curve: -curve[2][-1]):
+        at = max(y(ys[-1]) + 4, free + 15)
+        if at <= foot + 10:
+            shapes.append(Label.fitted(right + 8, at, clean(name), "note", 132, "m"))
+            free = at
+    shapes.append(Label.fitted(right, foot + 40, clean(x_name), "note", 340, "m", anchor="end"))
+    shapes.append(Label.fitted(0, 12, clean(y_name), "note", 500, "m"))
+    return write_chart(544, foot + 48, shapes, label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from newron.evaluation import (
     RegressionQuality,
 )
 from newron.evaluation.groups import compare_model_groups
+from newron.evaluation.measurement import fingerprint_rows, read_truth
 from newron.evaluation.quality import measure_scores
 from newron.explanations.importance import Importance, measure_importance
 from newron.figures.diagram import Diagram
@@ -30,10 +31,11 @@ from newron.model.labels import refuse_labels
 from newron.model.measurement import Measurement
 from newron.model.model import Model
 from newron.model.output import Classes, Output, Targets, add_offset, read_targets
-from newron.model.survival import refuse_survival
+from newron.model.survival import Survival, list_fields, read_subjects
 from newron.model.terms import Terms, split_terms
 from newron.report.labels import Labels, rename, rename_card
 from newron.report.origin import Origin
+from newron.report.survival_facts import SurvivalFacts, gather_survival, show_hazards
 from newron.rules.axis import Axis, make_axes
 from newron.rules.circuit import find_boundaries
 from newron.rules.crisp import Fidelity, make_crisp, measure_fidelity
@@ -43,7 +45,6 @@ from newron.rules.scorecard import ScoreCard
 from newron.shapes.bands import has_bands, measure_bands
 from newron.shapes.effects import Effects, read_effects
 from newron.tables import EncodedTable
-from newron.tables.fingerprint import hash_table
 
 _MOST_PICKED, _MOST_CELLS = 300, 8000  # rows that a reader can choose, and their values
 _MOST_WEIGHED = 2000  # rows on which importance and fidelity are measured
@@ -78,6 +79,7 @@ class Facts:
     - ``axes``: The cells of the columns.
     - ``fixed``: The columns that stay as they are in changes.
     - ``pictures``: The network, wide and narrow.
+    - ``survival``: When the event happens, of a network of hazards.
     """
 
     model: Model
@@ -103,6 +105,7 @@ class Facts:
     axes: tuple[Axis, ...]
     fixed: tuple[int, ...]
     pictures: tuple[Picture, Picture]
+    survival: SurvivalFacts | None = None
 
     @property
     def classes(self) -> Classes | None:
@@ -148,7 +151,10 @@ class Facts:
     def is_new(self) -> bool:
         """Whether the rows show how good the model is: hardly any is a row of training."""
         few = self.seen is not None and self.seen < max(FEW_SEEN * len(self.rows), 1)
-        return self.quality is not None and (few or self.exhaustive)
+        known = self.quality is not None
+        if self.survival is not None:
+            known = self.survival.quality is not None
+        return known and (few or self.exhaustive)
 
     @cached_property
     def terms(self) -> Terms | None:
@@ -205,6 +211,10 @@ def gather(
     """Gather what there is to show of a model on some rows; see :meth:`Model.report`."""
     labels = Labels() if labels is None else labels
     given = model.model if isinstance(model, ScoreCard) else model
+    if isinstance(given.output, Survival):
+        return _gather_hazards(
+            model, X, y, labels, groups, seen=seen, fixed=fixed, origin=origin, seconds=seconds
+        )
     rows, truth = _read(given, X, y, offset, seen)
     held = _find_columns(given, fixed)
     card = rename_card(model, labels) if isinstance(model, ScoreCard) else None
@@ -250,7 +260,6 @@ def _read(
     model: Model, X: ArrayLike, y: ArrayLike | None, offset: ArrayLike | None, seen: int | None
 ) -> tuple[Floats, NDArray[Any] | None]:
     """Return rows and their truth, of a model that has a report."""
-    refuse_survival(model, "report")
     refuse_labels(model.output, "report")
     rows = np.ascontiguousarray(model.read(X), np.float64)
     if not len(rows):
@@ -270,11 +279,44 @@ def _draw_rows(n: int, limit: int) -> NDArray[np.intp]:
     return np.concatenate([[0], np.sort(others)])
 
 
+def _gather_hazards(
+    model: Model | ScoreCard,
+    X: ArrayLike,
+    y: Any,
+    labels: Labels,
+    groups: str | tuple[str, ArrayLike] | None,
+    *,
+    seen: int | None,
+    fixed: str | Sequence[str],
+    **how: Any,
+) -> Facts:
+    """Gather what there is to show of a network of hazards, in the middle of the times."""
+    given = model.model if isinstance(model, ScoreCard) else model
+    card = rename_card(model, labels) if isinstance(model, ScoreCard) else None
+    named = rename(given, labels) if card is None else card.model
+    subjects = read_subjects(given, X)
+    found = gather_survival(named, card, subjects, y)
+    shown, rows = show_hazards(named, subjects)
+    held = (*(named.schema.names[i] for i in _find_columns(given, fixed)), found.output.time)
+    target = labels.target or str(found.output.labels[1])
+    plain, table = Labels(noun=labels.noun, source=labels.source), EncodedTable(shown.fields, rows)
+    truth = None if y is None else read_truth(given, y, len(subjects))
+    return replace(
+        gather(shown, table, labels=plain, seen=0, fixed=held, **how),
+        survival=found,
+        labels=replace(labels, target=f"{target} until {found.output.time}"),
+        fingerprint=given.fingerprint,
+        measured=given.measured[-1] if given.measured else None,
+        seen=_count_seen(given, subjects, truth) if seen is None else seen,
+        groups=_compare_groups(given, subjects, truth, X, groups, None),
+    )
+
+
 def _count_seen(model: Model, rows: Floats, truth: NDArray[Any] | None) -> int | None:
     """Return how many rows are those of training, where the model's file knows the table."""
     if truth is None or not model.measured:
         return None
-    fingerprint = hash_table(model.schema.names, rows, truth)
+    fingerprint = fingerprint_rows(model, rows, truth)
     for one in model.measured:
         if one.fingerprint == fingerprint and one.n_trained is not None:
             return min(one.n_trained, len(rows))
@@ -297,9 +339,9 @@ def _compare_groups(
     values: Any
     if not isinstance(groups, str):
         name, values = groups
-    elif groups in model.schema.names:
-        name, place = groups, model.schema.names.index(groups)
-        labels = model.schema.columns[place].categories
+    elif groups in (known := {field.name: k for k, field in enumerate(list_fields(model))}):
+        name, place = groups, known[groups]
+        labels = list_fields(model)[place].categories
         codes = rows[:, place].tolist()
         values = [None if x != x else x if labels is None else labels[int(x)] for x in codes]
     elif groups in getattr(X, "columns", ()):

@@ -10,6 +10,7 @@ from newron.errors import InputError, ModelError
 from newron.model.model import Model
 from newron.model.output import Classes, Output
 from newron.model.schema import Schema
+from newron.model.survival import Survival
 from newron.rules.scorecard import ScoreCard
 
 
@@ -63,6 +64,9 @@ def _rename_output(model: Model, labels: Labels) -> Output:
     if not isinstance(output, Classes):
         single = labels.target and output.n_scores == 1
         return replace(output, names=(labels.target,)) if single else output
+    if isinstance(output, Survival):
+        names = labels.names or {}
+        output = replace(output, time=str(names.get(output.time, output.time)))
     given = dict(labels.classes or {})
     for label in given:
         if label not in output.labels:

@@ -18,13 +18,26 @@ _NAMES = {
     "log loss": "log loss",
     "mean absolute error": "mean error",
     "r2": "R², the part of the variation that is explained",
+    "d2": "D², the part of the best constant’s loss that is saved",
     "root mean squared error": "root of the mean square",
+    "concordance": "concordance: how often who meets it sooner has the higher risk",
+    "integrated brier score": "integrated Brier score: the mean squared error of the curves",
+    "subset accuracy": "all labels right",
+    "label accuracy": "of the labels right",
 }
-_PERCENT = ("accuracy", "balanced accuracy")
+_PERCENT = ("accuracy", "balanced accuracy", "subset accuracy", "label accuracy")
+_LABELS = {
+    "accuracy": "Share of right answers",
+    "mean absolute error": "Mean error",
+    "concordance": "Concordance",
+    "subset accuracy": "Share of rows with all labels right",
+}
 
 
 def describe_measured(found: Measurement, nouns: str) -> str:
     """Return the headline as a title has it: "right for 83 of 100 new patients"."""
+    if found.headline == "concordance":
+        return f"concordance {format_rounded(found.value.value)} for new {nouns}"
     if found.headline != "accuracy":
         return f"off by {format_rounded(found.value.value)} on average for new {nouns}"
     right = round(100 * found.value.value)
@@ -43,9 +56,9 @@ def write_measured(found: Measurement, what: str) -> tuple[Markup, Markup, Marku
         (what if name == MODEL else name, each[found.headline])
         for name, each in found.scores.items()
     ]
-    label = "Share of right answers" if found.headline == "accuracy" else "Mean error"
+    label = _LABELS[found.headline]
     caption = f"{label} on new rows, with 95\u00a0% intervals."
-    in_percent = found.headline == "accuracy"
+    in_percent = found.headline in _PERCENT
     figure = write_intervals(rows, label, caption, in_percent=in_percent)
     return paragraph, html("ul", items, class_="stats"), figure
 

@@ -19,6 +19,7 @@ from newron.report.new_rows_section import write_new_rows
 from newron.report.page_data import write_data
 from newron.report.quality_section import make_title, write_quality, write_result
 from newron.report.rules_section import RuleWriter, name_rules, write_rules
+from newron.report.survival_section import write_survival
 
 _PAGE = Markup("""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -47,10 +48,11 @@ def render(facts: Facts) -> str:
     writer = RuleWriter()
     sections = [
         ("result", "Result", write_result(facts)),
+        ("survival", "Survival", write_survival(facts)),
         ("rules", name_rules(facts).removeprefix("The ").capitalize(), write_rules(facts, writer)),
         ("network", "Network", write_network(facts)),
         ("row", f"This {facts.labels.noun}", write_row(facts)),
-        ("new", f"Your {facts.labels.noun}s", write_new_rows(facts)),
+        ("new", f"Your {facts.labels.noun}s", "" if facts.survival else write_new_rows(facts)),
         ("inputs", "Inputs", write_inputs(facts)),
         ("performance", "Performance", write_quality(facts)),
         ("groups", "Groups", write_groups(facts)),
@@ -58,7 +60,7 @@ def render(facts: Facts) -> str:
     ]
     shown = [section for section in sections if section[2]]
     style, model = _write_style(), _write_model(facts)
-    script = _read("report.js") + _read("new_rows.js")
+    script = _read("report.js") + (_read("new_rows.js") if facts.survival is None else "")
     return _PAGE.format(
         policy=_write_policy(style, model, script),
         version=__version__,

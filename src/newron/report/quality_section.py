@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from newron.drawing.markup import Markup, bdi, html, join
-from newron.evaluation import ClassificationQuality, Estimate, RegressionQuality
+from newron.evaluation import (
+    ClassificationQuality,
+    Estimate,
+    RegressionQuality,
+    SurvivalQuality,
+)
 from newron.evaluation.calibration import CalibrationBin
 from newron.formatting import format_rounded, join_words, name_class
 from newron.model.output import Classes
@@ -27,6 +32,12 @@ from newron.report.numbers import (
     percent_interval,
 )
 from newron.report.rules_section import describe_decision
+from newron.report.survival_section import (
+    describe_events,
+    describe_survival,
+    list_survival_stats,
+    write_survival_charts,
+)
 from newron.report.threshold_section import write_threshold
 
 _MAX_CLASSES = 12  # of a confusion matrix that is drawn
@@ -49,6 +60,9 @@ def make_title(facts: Facts) -> str:
     if facts.measured is not None and not facts.exhaustive:
         found = describe_measured(facts.measured, f"{facts.labels.noun}s")
         return f"{head}: {found}{means}."
+    if facts.survival is not None and facts.survival.quality is not None and facts.is_new:
+        value = format_rounded(facts.survival.quality.concordance.value)
+        return f"{head}: concordance {value} for {facts.labels.noun}s{means}."
     if quality is None or not facts.is_new:
         return f"{head} from {count(len(facts.used), 'input')}{means}."
     if isinstance(quality, ClassificationQuality):
@@ -90,7 +104,8 @@ def _name_target(facts: Facts) -> str:
 def write_result(facts: Facts) -> Markup:
     """Return the top of the page."""
     text, stats, figure = _write_head(facts)
-    lede = html("p", describe_decision(facts), class_="lede")
+    describe = describe_decision if facts.survival is None else describe_survival
+    lede = html("p", describe(facts), class_="lede")
     return join(
         html("p", _describe_data(facts), class_="eyebrow"),
         html("h1", bdi(make_title(facts))),
@@ -110,9 +125,12 @@ def _write_head(facts: Facts) -> tuple[Markup, Markup, Markup]:
         return write_measured(facts.measured, _name_model(facts))
     if not facts.is_new:
         text = "How good it is on new rows was not measured."
-        if quality is None:
+        if quality is None and (facts.survival is None or facts.survival.quality is None):
             text = "No true answers were given, so how good it is is not known here."
         return html("p", text), Markup(""), Markup("")
+    if facts.survival is not None and facts.survival.quality is not None:
+        stats = _write_items(list_survival_stats(facts.survival.quality))
+        return html("p", describe_events(facts), " ", describe_seen(facts)), stats, Markup("")
     if isinstance(quality, ClassificationQuality):
         text = _describe_classes(facts, quality)
         return text, _write_stats(facts, quality), _write_comparison(facts, quality)
@@ -262,6 +280,8 @@ def _write_target_comparison(quality: RegressionQuality) -> Markup:
 def write_quality(facts: Facts) -> Markup:
     """Return the section of charts; nothing without true answers."""
     quality = facts.quality
+    if facts.survival is not None:
+        return _write_survival_quality(facts, facts.survival.quality)
     if quality is None:
         return Markup("")
     figures = (
@@ -278,6 +298,18 @@ def write_quality(facts: Facts) -> Markup:
         None if headed else _write_own_stats(facts),
         html("div", figures, class_="perf"),
         write_threshold(facts),
+    )
+
+
+def _write_survival_quality(facts: Facts, quality: SurvivalQuality | None) -> Markup:
+    if quality is None:
+        return Markup("")
+    stats = list_survival_stats(quality)
+    return join(
+        html("h2", "How good is it?"),
+        html("p", describe_events(facts), " ", describe_seen(facts)),
+        None if facts.is_new and facts.measured is None else _write_items(stats),
+        html("div", write_survival_charts(facts), class_="perf"),
     )
 
 

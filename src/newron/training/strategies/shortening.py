@@ -15,13 +15,17 @@ from functools import partial
 
 import numpy as np
 
+from newron.model.arithmetic import sigmoid
 from newron.model.model import Model
+from newron.model.survival import Survival
+from newron.objectives import Binary
 from newron.training.crisp import CrispShape, RankedTable
 from newron.training.decoding import finish
 from newron.training.drafts import Drafts
 from newron.training.folds import Fold
 from newron.training.growing import GrowTask, count_conditions, grow_short
 from newron.training.path import (
+    READABLE,
     ModelPath,
     Trial,
     find_size,
@@ -31,13 +35,14 @@ from newron.training.path import (
 from newron.training.problem import Problem
 from newron.training.specification import WHOLE, FitResult
 from newron.training.strategies.growth import Growth
-from newron.training.training_set import Part
+from newron.training.training_set import Part, TrainingSet
 
 _MOST = 20  # conditions of short networks
 SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)
 _RIDGE = 1.0
 _SOFT_RIDGE = 0.5  # towards a teacher's probabilities, which have none of the labels' noise
 _EXCHANGE_EVERY = 3  # sizes of networks with terms of several conditions
+_FAITHFUL = 0.95  # of what the whole network explains of hazards
 _UNLIKELY = 0.01  # a class to which the teacher gives less is left out
 
 
@@ -51,7 +56,10 @@ def walk_path(
     if whole.interrupted or not folds or growth.spec.size == WHOLE:
         return whole
     path = _make_path(growth, folds, whole.model, trials)
-    return choose_model(replace(whole, path=path), growth.spec.size)
+    found = replace(whole, path=path)
+    if growth.spec.size == "auto" and isinstance(growth.spec.output, Survival):
+        return _take_model(found, path, _choose_faithful(path, growth.data))
+    return choose_model(found, growth.spec.size)
 
 
 def choose_model(fitted: FitResult, size: int | str) -> FitResult:
@@ -63,8 +71,30 @@ def choose_model(fitted: FitResult, size: int | str) -> FitResult:
         chosen = path.choose_readable()
     else:
         chosen = path.choose(0.0, None if isinstance(size, str) else int(size))
+    return _take_model(fitted, path, chosen)
+
+
+def _take_model(fitted: FitResult, path: ModelPath, chosen: int) -> FitResult:
     path = replace(path, chosen=chosen)
     return replace(fitted, model=path.model, path=path, whole=fitted.model)
+
+
+def _choose_faithful(path: ModelPath, data: TrainingSet) -> int:
+    """Return the smallest size that explains nearly all that the whole network does of hazards.
+
+    Few events say little about sizes: on validation rows one risk for all is often as good as
+    the truth. The hazards of the whole network have none of that noise. Where no readable size
+    explains so much, the one that explains most.
+    """
+    scores = [model.score_rows(data.X) for model in path.models]
+    targets = sigmoid(scores[-1])
+    mean = float(np.average(targets[:, 0], weights=data.weight))
+    scores.insert(0, np.full_like(targets, np.log(mean / (1.0 - mean))))
+    loss = [np.average(Binary().loss(targets, each), weights=data.weight) for each in scores]
+    gained = loss[0] - np.array(loss[1:])
+    gained[np.array(path.sizes) > READABLE] = -np.inf
+    most = _FAITHFUL * max(loss[0] - loss[-1], 0.0)
+    return path.sizes[int(np.argmax(gained >= min(most, float(gained.max()))))]
 
 
 # ---- short networks ----
