@@ -88,7 +88,7 @@ def _choose_faithful(path: ModelPath, data: TrainingSet) -> int:
     """
     scores = [model.score_rows(data.X) for model in path.models]
     targets = sigmoid(scores[-1])
-    mean = float(np.average(targets[:, 0], weights=data.weight))
+    mean = float(np.clip(np.average(targets[:, 0], weights=data.weight), 1e-15, 1.0 - 1e-15))
     scores.insert(0, np.full_like(targets, np.log(mean / (1.0 - mean))))
     loss = [np.average(Binary().loss(targets, each), weights=data.weight) for each in scores]
     gained = loss[0] - np.array(loss[1:])
