@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 
-from newron import NewronClassifier
+from newron import NewronClassifier, NewronRegressor, NewronSurvival
 from newron.errors import InputError
-from newron.evaluation import cross_predict, cross_validate
+from newron.evaluation import cross_predict, cross_validate, estimate_concordance
 from newron.evaluation.splits import SplitPlan, make_folds, make_splits
 
 
@@ -115,3 +116,51 @@ def test_constant_and_tiny_tables_can_be_measured(estimator, y):
     found = cross_validate(estimator, X, y, n_folds=2)
     assert found.n_rows == len(y)
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+class TestTasks:
+    def test_labels_are_validated_together(self):
+        rng = np.random.default_rng(4)
+        X = rng.normal(size=(60, 2))
+        Y = np.column_stack([X[:, 0] > 0.0, X[:, 1] > 0.5]).astype(int)
+        model = NewronClassifier(recipe="grow", max_terms=2, random_state=0)
+        found = cross_validate(model, X, Y, n_folds=3, seed=2)
+        assert (found.n_rows, found.n_splits) == (60, 3)
+        kept = found.to_measurement(n_trained=60).scores
+        assert kept["model"]["subset accuracy"].value > kept["constant"]["subset accuracy"].value
+
+    def test_survival_is_validated_by_concordance(self):
+        rng = np.random.default_rng(5)
+        X = rng.normal(size=(90, 1))
+        time = rng.exponential(np.exp(-X[:, 0]))
+        model = NewronSurvival(
+            "sigmoid", objective="survival:4", hidden_layer_sizes=(), recipe="gradient",
+            max_iter=20, random_state=0,
+        )  # fmt: skip
+        found = cross_validate(model, X, (np.ones(90), time), n_folds=3)
+        by_hand = [
+            clone(model).fit(X[train], (np.ones(len(train)), time[train])).predict(X[test])
+            for train, test in make_splits(np.ones(90), SplitPlan(3))
+        ]
+        tests = [test for _, test in make_splits(np.ones(90), SplitPlan(3))]
+        index = np.concatenate(tests)
+        want = estimate_concordance(np.ones(90), time[index], np.concatenate(by_hand)).value
+        assert found.quality.concordance.value == want
+
+    def test_offsets_go_to_the_model_alone(self):
+        rng = np.random.default_rng(6)
+        X, years = rng.normal(size=(80, 1)), rng.uniform(0.1, 9.0, 80)
+        y = rng.poisson(years)
+        model = NewronRegressor("linear", objective="poisson", hidden_layer_sizes=(),
+                                recipe="gradient", max_iter=30, random_state=0)  # fmt: skip
+        with_years = cross_validate(model, X, y, n_folds=2, offset=np.log(years))
+        without = cross_validate(model, X, y, n_folds=2)
+        assert with_years.quality.mae.value < 0.7 * without.quality.mae.value
+        constant = with_years.qualities["constant"]
+        assert constant.mae == without.qualities["constant"].mae
+
+    def test_an_offset_of_classes_is_refused(self):
+        with pytest.raises(InputError, match="offset: expected a regressor"):
+            cross_validate(
+                NewronClassifier(), np.eye(20), np.eye(20, 2), n_folds=2, offset=np.ones(20)
+            )

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import clone
 
 from newron.command.columns import read_presence, take_column
 from newron.command.fit_options import FitOptions
@@ -17,8 +16,9 @@ from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError
 from newron.estimators import NewronClassifier
 from newron.evaluation.indicator import Indicator
-from newron.evaluation.label_quality import LabelQuality, measure_labels
+from newron.evaluation.label_quality import LabelQuality
 from newron.evaluation.splits import SplitPlan, make_splits
+from newron.evaluation.task_validation import validate_labels
 from newron.formatting import format_count, format_percent
 from newron.tables import EncodedTable, LabelledTable
 
@@ -108,17 +108,12 @@ def _measure(
     """Measure on rows that a network was not trained on, with all folds together."""
     # Folds keep the proportions of how many labels a row has, as far as they can.
     splits = make_splits(labels.values.sum(axis=1), plan, seed, stratify=False) if plan else []
-    parts, order = [], []
-    with show_stage(console, f"{plan.n_folds} folds" if plan.n_folds else "training") as stage:
-        for number, (train, test) in enumerate(splits):
-            stage.update(number, len(splits), f"{number} of {len(splits)}")
-            part = Indicator(labels.names, labels.values[train])
-            parts.append(clone(estimator).fit(X[train], part).predict_proba(X[test]))
-            order.append(test)
     if not splits:
         return None
-    truth = labels.values[np.concatenate(order)]
-    return measure_labels(truth, np.concatenate(parts), labels.names)
+    with show_stage(console, f"{plan.n_folds} folds" if plan.n_folds else "training") as stage:
+        return validate_labels(
+            estimator, X, labels, splits, lambda k, n: stage.update(k, n, f"{k} of {n}")
+        )
 
 
 def _list_measures(found: LabelQuality | None) -> list[str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from newron.command.columns import take_column
 from newron.command.fit_options import FitOptions
@@ -18,8 +17,9 @@ from newron.command.progress import show_stage
 from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError, ModelError
 from newron.estimators import NewronSurvival
-from newron.evaluation import SurvivalQuality, measure_survival
+from newron.evaluation import SurvivalQuality
 from newron.evaluation.splits import SplitPlan, make_splits
+from newron.evaluation.task_validation import validate_survival
 from newron.evaluation.times import Times
 from newron.formatting import format_count, format_rounded
 from newron.tables import EncodedTable, LabelledTable
@@ -130,20 +130,12 @@ def _measure(
 ) -> SurvivalQuality | None:
     """Measure on rows that a network was not trained on, with all folds together."""
     splits = make_splits(times.event, plan, seed)
-    risks, curves, order = [], [], []
-    with show_stage(console, f"{len(splits)} folds" if plan.n_folds else "training") as stage:
-        for number, (train, test) in enumerate(splits):
-            stage.update(number, len(splits), f"{number} of {len(splits)}")
-            part = Times(times.event[train], times.time[train], times.event_name, times.time_name)
-            fitted = clone(estimator).fit(X[train], part)
-            risks.append(fitted.predict(X[test]))
-            curves += list(fitted.predict_survival_function(X[test]))
-            order.append(test)
     if not splits:
         return None
-    index = np.concatenate(order)
-    test_pair = times.event[index], times.time[index]
-    return measure_survival((times.event, times.time), test_pair, np.concatenate(risks), curves)
+    with show_stage(console, f"{len(splits)} folds" if plan.n_folds else "training") as stage:
+        return validate_survival(
+            estimator, X, times, splits, lambda k, n: stage.update(k, n, f"{k} of {n}")
+        )
 
 
 def _describe(fitted: NewronSurvival) -> str:

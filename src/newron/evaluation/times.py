@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,10 @@ class Times:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def take(self, rows: NDArray[np.intp]) -> Times:
+        """Return the times of some rows."""
+        return replace(self, event=self.event[rows], time=self.time[rows])
 
 
 def read_times(y: Any, n_rows: int) -> Times:

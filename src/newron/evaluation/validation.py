@@ -12,14 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from newron.errors import InputError
 from newron.evaluation.baselines import make_baselines
-from newron.evaluation.measurement import find_date, list_scores
+from newron.evaluation.indicator import read_indicator
+from newron.evaluation.label_quality import LabelQuality
+from newron.evaluation.measurement import (
+    CONSTANT,
+    Quality,
+    find_date,
+    list_constant,
+    list_scores,
+)
 from newron.evaluation.quality import (
-    ClassificationQuality,
-    RegressionQuality,
     measure_classification,
     measure_regression,
 )
 from newron.evaluation.splits import Split, choose_plan, make_splits
+from newron.evaluation.survival import SurvivalQuality
+from newron.evaluation.task_validation import take_rows, validate_labels, validate_survival
+from newron.evaluation.times import read_times
 from newron.model import Measurement
 from newron.model.measurement import MODEL
 from newron.model.result import Result
@@ -76,7 +85,7 @@ class Evaluation(Result):
         Folds; 1 for a single test part.
     labels : tuple or None
         The classes; None for regression.
-    qualities : dict of str to ClassificationQuality or RegressionQuality
+    qualities : dict of str to ClassificationQuality, RegressionQuality and the like
         "model" first, then the baselines.
     seed : int or None
         Of the splits, where that is known.
@@ -94,12 +103,12 @@ class Evaluation(Result):
     n_rows: int
     n_splits: int
     labels: tuple[Any, ...] | None
-    qualities: dict[str, ClassificationQuality | RegressionQuality]
+    qualities: dict[str, Any]
     seed: int | None = None
     fingerprint: str = ""
 
     @property
-    def quality(self) -> ClassificationQuality | RegressionQuality:
+    def quality(self) -> Any:
         """That of the model itself."""
         return next(iter(self.qualities.values()))
 
@@ -119,10 +128,13 @@ class Evaluation(Result):
         """
         folds = self.n_splits > 1
         names = [MODEL, *list(self.qualities)[1:]]
+        scores = dict(zip(names, map(list_scores, self.qualities.values()), strict=True))
+        if isinstance(self.quality, LabelQuality | SurvivalQuality):
+            scores[CONSTANT] = list_constant(self.quality)
         return Measurement(
             protocol="cross-validation" if folds else "test rows",
             n_rows=self.n_rows,
-            scores=dict(zip(names, map(list_scores, self.qualities.values()), strict=True)),
+            scores=scores,
             n_folds=self.n_splits if folds else 0,
             n_trained=n_trained,
             seed=self.seed,
@@ -141,21 +153,26 @@ def cross_validate(
     test_size: float | None = None,
     seed: int = 0,
     baselines: bool = True,
+    offset: ArrayLike | None = None,
 ) -> Evaluation:
     """Measure an estimator on rows that it is not trained on, beside baselines.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Of scikit-learn's kind; it is cloned.
+        Of scikit-learn's kind, or of survival, of scikit-survival's; it is cloned.
     X : data frame, 2-d array or list of rows
     y : array-like of shape (n,)
+        Of several labels a matrix of 0 and 1, of survival events and times.
     n_folds, test_size : int, float, optional
         At most one of them; see :func:`choose_plan` for the default.
     seed : int
         Of the splits.
     baselines : bool
-        Whether a constant and a linear model are measured too.
+        Whether a constant and a linear model are measured too; not of labels and survival.
+    offset : array-like of shape (n,), optional
+        What the estimator's ``fit`` and ``predict`` add to the score of each row; baselines do
+        without it.
 
     Returns
     -------
@@ -175,18 +192,52 @@ def cross_validate(
     """
     from sklearn.base import is_classifier
 
+    task = _cross_validate_task(estimator, X, y, n_folds, test_size, seed)
+    if task is not None:
+        if offset is not None:
+            raise InputError("offset: expected a regressor, got another estimator")
+        return task
     classification = is_classifier(estimator)
-    plan = choose_plan(y, classification=classification, n_folds=n_folds, test_size=test_size)
-    if not plan:
-        n = len(np.asarray(y))
-        raise InputError(f"expected rows to validate on, got {n} rows, too few; set n_folds")
-    splits = make_splits(y, plan, seed, stratify=classification)
+    splits = _split_rows(y, n_folds, test_size, seed, stratify=classification)
     models = {MODEL: estimator}
     if baselines:
         models |= make_baselines(X, classification=classification)
-    found = evaluate(cross_predict(models, X, y, splits))
+    found = evaluate(cross_predict(models, X, y, splits, offset=offset))
     categorical = getattr(estimator, "categorical_features", "from_dtype")
     return replace(found, seed=seed, fingerprint=_fingerprint(X, y, categorical, found.labels))
+
+
+def _cross_validate_task(
+    estimator: Any, X: Any, y: Any, n_folds: int | None, test_size: float | None, seed: int
+) -> Evaluation | None:
+    """Measure labels or survival; None where the task is another one."""
+    from sklearn.base import is_classifier
+
+    quality: LabelQuality | SurvivalQuality
+    if hasattr(estimator, "predict_survival_function"):
+        n = len(X) if not hasattr(X, "shape") else X.shape[0]
+        times = read_times(y, n)
+        splits = _split_rows(times.event, n_folds, test_size, seed, stratify=True)
+        quality = validate_survival(estimator, X, times, splits)
+    elif is_classifier(estimator) and (labels := read_indicator(y)) is not None:
+        # Folds keep the proportions of how many labels a row has, as far as they can.
+        counts = labels.values.sum(axis=1)
+        splits = _split_rows(counts, n_folds, test_size, seed, stratify=False)
+        quality = validate_labels(estimator, X, labels, splits)
+    else:
+        return None
+    return Evaluation(quality.n_rows, len(splits), None, {MODEL: quality}, seed)
+
+
+def _split_rows(
+    y: ArrayLike, n_folds: int | None, test_size: float | None, seed: int, *, stratify: bool
+) -> list[Split]:
+    plan = choose_plan(y, classification=stratify, n_folds=n_folds, test_size=test_size)
+    if not plan:
+        raise InputError(
+            f"expected rows to validate on, got {len(np.asarray(y))} rows, too few; set n_folds"
+        )
+    return make_splits(y, plan, seed, stratify=stratify)
 
 
 def _fingerprint(X: Any, y: Any, categorical: Any, labels: tuple[Any, ...] | None) -> str:
@@ -206,6 +257,8 @@ def cross_predict(
     y: ArrayLike,
     splits: Sequence[Split],
     on_split: Callable[[int, int], None] | None = None,
+    *,
+    offset: ArrayLike | None = None,
 ) -> Predictions:
     """Train each estimator on each split and predict its validation rows.
 
@@ -221,6 +274,8 @@ def cross_predict(
         Pairs of the rows to train on and those to predict, as scikit-learn's splitters make them.
     on_split : callable, optional
         Called with the number of splits that are done, and of all.
+    offset : array-like of shape (n,), optional
+        What the first estimator adds to the score of each row.
 
     Returns
     -------
@@ -240,6 +295,7 @@ def cross_predict(
 
     first = next(iter(estimators.values()))
     report = on_split or (lambda *_: None)
+    added = None if offset is None else np.asarray(offset, np.float64)
     true = values = np.asarray(y)
     labels = None
     if is_classifier(first):
@@ -250,8 +306,10 @@ def cross_predict(
         report(number, len(splits))
         for name, estimator in estimators.items():
             target = y[train] if isinstance(y, Target) else true[train]
-            fitted = _fit(clone(estimator), _take_rows(X, train), target)
-            parts[name].append(_predict(fitted, _take_rows(X, test), labels))
+            own = added if estimator is first else None
+            fitted = _fit(clone(estimator), take_rows(X, train), target, _take_offset(own, train))
+            rows, more = take_rows(X, test), _take_offset(own, test)
+            parts[name].append(_predict(fitted, rows, labels, more))
             kept = fitted if estimator is first else kept
     report(len(splits), len(splits))
     order = np.concatenate([test for _, test in splits])
@@ -273,16 +331,11 @@ def cross_predict(
 _Part = tuple[NDArray[Any], NDArray[np.float64] | None]
 
 
-def _take_rows(X: Any, index: NDArray[np.intp]) -> Any:
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame[index].to_native()
-    return [X[i] for i in index] if isinstance(X, list | tuple) else X[index]
+def _take_offset(offset: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> dict[str, Any]:
+    return {} if offset is None else {"offset": offset[rows]}
 
 
-def _fit(estimator: Any, X: Any, y: Any) -> Any:
+def _fit(estimator: Any, X: Any, y: Any, more: Mapping[str, Any]) -> Any:
     from sklearn.base import is_classifier
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.exceptions import ConvergenceWarning
@@ -291,15 +344,15 @@ def _fit(estimator: Any, X: Any, y: Any) -> Any:
     if is_classifier(estimator) and len(np.unique(values)) < 2:
         estimator = DummyClassifier(strategy="prior")
     elif len(values) < 2:
-        estimator = DummyRegressor(strategy="median")
+        estimator, more = DummyRegressor(strategy="median"), {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of a baseline
-        return estimator.fit(X, y)
+        return estimator.fit(X, y, **more)
 
 
-def _predict(fitted: Any, X: Any, labels: NDArray[Any] | None) -> _Part:
+def _predict(fitted: Any, X: Any, labels: NDArray[Any] | None, more: Mapping[str, Any]) -> _Part:
     """Return predictions, and probabilities of all labels, of a model that may know fewer."""
-    predicted = np.asarray(fitted.predict(X))
+    predicted = np.asarray(fitted.predict(X, **more))
     if labels is None:
         return predicted, None
     codes = np.searchsorted(labels, predicted)
@@ -329,7 +382,7 @@ def evaluate(predictions: Predictions) -> Evaluation:
     >>> found.quality.mae.value
     0.5
     """
-    qualities: dict[str, ClassificationQuality | RegressionQuality] = {}
+    qualities: dict[str, Quality] = {}
     for name, predicted in predictions.predicted.items():
         if predictions.labels is None:
             qualities[name] = measure_regression(predictions.truth, predicted)
