@@ -240,15 +240,17 @@ def _fit_smooth(data: TrainingSet, spec: Specification, context: FitContext) -> 
     walk = partial(walk_curves, fitted, result, data, spec, context, train)
     if not folds:
         return walk()
-    best = _evaluate("additive, folds", data, folds, spec, context, train, walk)
+    best = additive = _evaluate("additive, folds", data, folds, spec, context, train, walk)
+    grown = None
     if terms is not None:
         fit = partial(_fit_terms, data, spec, context, terms, fitted)
         grown = _evaluate("terms, folds", data, folds, spec, context, terms.try_rows, fit)
-        best = grown if is_better(grown.losses, best.losses, SURE) else best
     for each in deep:
         train = partial(fit_network, spec=each.adjust(n_init=1), context=context)
         fit = partial(fit_network, data, each, context)
         name = f"hidden layer, {each.architecture.layers[-1].processing}, folds"
         whole = _evaluate(name, data, folds, each, context, train, fit)
         best = whole if is_better(whole.losses, best.losses, SURE) else best
+    if grown is not None and is_better(grown.losses, additive.losses, SURE):
+        best = grown if grown.losses.mean() < best.losses.mean() else best
     return best.fit()

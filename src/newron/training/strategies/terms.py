@@ -19,7 +19,7 @@ from newron.engine.screening import WIDE
 from newron.model.arithmetic import Floats
 from newron.training.binned import fit_pairs, try_binned
 from newron.training.context import FitContext
-from newron.training.folds import Fold, choose_size, is_better, split_folds
+from newron.training.folds import Fold, choose_size, split_folds
 from newron.training.growing import GrowPlan, evaluate_terms, grow
 from newron.training.specification import FitResult, Specification
 from newron.training.strategies.growth import Growth, start_growth
@@ -27,7 +27,7 @@ from newron.training.training_set import TrainingSet
 
 _ROWS = 5_000  # distinct rows on which terms are grown
 _EVIDENCE = 3.0  # standard errors by which trees must explain what is left over, on many rows
-_GAIN = 0.02  # of the loss, by terms on the validation rows of one fold
+_GAIN = 0.02  # of the loss, by terms on the validation rows of one fold, and of all
 _MANY_SCORES = 10  # of classes, beyond which terms are not tried
 _PLAN = GrowPlan(max_terms=40, max_conditions=3, ridge=2.0, least_weight=2.0)
 
@@ -76,9 +76,7 @@ def plan_terms(
         return None
     losses = _follow(growth, folds)
     size = choose_size(losses)
-    if not size or not is_better(losses[:, size], losses[:, 0]):
-        return None
-    return TermPlan(spec, context, size)
+    return TermPlan(spec, context, size) if size and _gains(losses, _GAIN) else None
 
 
 def _gains(losses: Floats, part: float) -> bool:
