@@ -344,6 +344,11 @@ def report_model(report: Report, journal: Journal) -> None:
             expected = costs.predict(n, columns, run)
             rows.append([*cells, f"{run.total:.1f}", f"{expected:.1f}"])
     report.table(["run", "table", "tasks", "pairs", "CPU s", "by the model"], rows)
+    over, faster = compare_workers(costs, 10_000_000, 20)
+    report.add(
+        f"By the model, a fit of 10 million × 20 takes {over:.2f} times as much on one worker as "
+        f"in files, and two\nworkers are {faster:.2f} times as fast.\n"
+    )
     _report_widths(report, costs.round_costs)
     report.add("What larger tables would take, with 4 threads for each worker, 10 Gbit/s, messages")
     report.add(f"of 1 ms, {PAIRS} pairs, workers as fast as this machine's cores were under load:")
@@ -361,6 +366,20 @@ def report_model(report: Report, journal: Journal) -> None:
     )
     report.add("order in which parts came would have had other bits. Added in the tree, every sum")
     report.add("of every round had the bits of the sum in order.")
+
+
+def compare_workers(costs: Costs, rows: int, columns: int) -> tuple[float, float]:
+    """Return what one worker of one thread costs over files, and how much faster two are."""
+    alone, work = costs.alone(columns), costs.work(rows, columns)
+    paths, totals = [], []
+    for n_workers in (1, 2):
+        groups = count_groups(Cluster(n_workers, threads=1), rows, columns)
+        tasks = costs.rounds * groups
+        client = alone + tasks * costs.here
+        each = costs.process + (costs.ratio * work + tasks * costs.task) / n_workers
+        paths.append(client + each)
+        totals.append(client + n_workers * each)
+    return totals[0] / (alone + work), paths[0] / paths[1]
 
 
 def _report_widths(report: Report, costs: RoundCosts) -> None:

@@ -1,6 +1,7 @@
 """The cost model of a fit on a cluster, and the journal of its runs."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from benchmarks.scale import Journal, Run, Shape
@@ -10,6 +11,7 @@ from benchmarks.scale_model import (
     WIDE,
     Cluster,
     Costs,
+    compare_workers,
     estimate,
     find_loss,
     fit_costs,
@@ -79,6 +81,14 @@ def test_workers_that_are_alike_take_what_the_model_says():
     expected = estimate(TRUE, cluster, 1e9, 20)
     # Tasks are begun while others are sent.
     assert expected.work + expected.client < found.seconds < expected.total
+
+
+def test_workers_that_cost_nothing_but_their_work_share_it():
+    free = replace(TRUE, fixed=0.0, column=0.0, ratio=1.0, process=0.0, task=0.0, here=0.0)
+    assert compare_workers(free, 10_000_000, 20) == pytest.approx((1.0, 2.0))
+    over, faster = compare_workers(TRUE, 10_000_000, 20)
+    assert over > 1.2
+    assert 1.0 < faster < 2.0
 
 
 def test_the_journal_has_the_runs_of_this_code_alone(tmp_path):
