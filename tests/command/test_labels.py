@@ -73,7 +73,10 @@ def test_a_folder_that_is_overwritten_has_nothing_of_the_model_before(run, table
         (("--labels", "funny,sad", "--objective", "poisson"), "expected no --target"),
         (("--labels", "funny,loud"), "expected a column of a, c, sad, got 'loud'"),
         (("--labels", "funny,a"), "expected 0 and 1, no and yes"),
-        (("--labels", "funny,sad", "--report", "r.html"), "--report: expected a --target"),
+        (
+            ("--labels", "funny,sad", "--report", "r.html"),
+            "--report: expected one answer for each row",
+        ),
     ],
 )
 def test_what_is_no_label_is_one_line(fails, table, words, message):

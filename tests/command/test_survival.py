@@ -111,3 +111,18 @@ def test_the_report_has_curves_with_and_without_events(run, table, tmp_path):
 def test_two_models_of_survival_are_not_compared_by_classes(run, fails, table):
     run("fit", "t.csv", "--event", "died", "--time", "months", "-o", "m.json", *QUICK)
     assert "expected classes or numbers" in fails("compare", "m.json", "m.json", "t.csv")
+
+
+def test_fit_writes_a_report_beside_the_card(run, table, tmp_path):
+    words = ("fit", "t.csv", "--event", "died", "--time", "months", *QUICK)
+    done = run(*words, "-o", "out")
+    assert done.exit_code == 0, done.output
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "card.txt", "model.json", "report.html",
+    ]  # fmt: skip
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "These are the rows that the model was trained on" in page
+    assert "by 2-fold cross-validation of 150 rows, t.csv" in page
+    done = run(*words, "-o", "m.json", "--report", "r.html")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "r.html").exists()

@@ -241,8 +241,11 @@ def _fit(
     from newron.command.fit_pipeline import fit_table
     from newron.command.fit_survival import fit_survival
 
-    if task and outputs.report is not None:
-        raise InputError("--report: expected a --target, got another task, which has no report")
+    if isinstance(task, list) and task and outputs.report is not None:
+        raise InputError(
+            f"--report: expected one answer for each row, got {len(task)} labels; write one of "
+            f"each: newron report MODEL DATA --target {task[0]}"
+        )
     if not isinstance(task, list):
         fit_survival(console, data, table, task, options, plan, outputs)
     elif task:

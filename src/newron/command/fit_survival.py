@@ -14,6 +14,7 @@ from newron.command.fit_options import FitOptions
 from newron.command.fit_task import TaskResult, attach_quality, finish_task
 from newron.command.outputs import Outputs
 from newron.command.progress import show_stage
+from newron.command.rows import MAX_ROWS
 from newron.command.terminal import Console, bold, dim
 from newron.errors import InputError, ModelError
 from newron.estimators import NewronSurvival
@@ -88,7 +89,13 @@ def fit_survival(
     if quality is not None:
         attach_quality(fitted, X, times, quality, plan, data.name, options.seed)
     measured = None if quality is None else quality.to_dict()
-    result = TaskResult(fitted, measured, _list_measures(quality), _describe(fitted), CARD)
+
+    def write_report(path: Path) -> None:
+        rows = slice(None, MAX_ROWS)
+        fitted.report(path, X[rows], times.take(np.arange(len(X))[rows]), source=data.name)
+
+    measures, text = _list_measures(quality), _describe(fitted)
+    result = TaskResult(fitted, measured, measures, text, CARD, write_report)
     finish_task(console, outputs, result)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from newron.command.outputs import Outputs
@@ -22,6 +23,7 @@ class TaskResult:
     - ``measures``: The same in lines.
     - ``text``: The network.
     - ``file``: Where the text goes in a folder; its name is also that of the text in JSON.
+    - ``write_report``: Writes the report to a path, of a task that has one.
     """
 
     estimator: Any
@@ -29,6 +31,7 @@ class TaskResult:
     measures: Sequence[str]
     text: str
     file: str
+    write_report: Callable[[Path], None] | None = None
 
 
 def attach_quality(
@@ -52,7 +55,9 @@ def attach_quality(
 
 def finish_task(console: Console, outputs: Outputs, result: TaskResult) -> None:
     """Write the model, or a folder with its text, and print both."""
-    written = outputs.write_text(result.estimator.save, result.file, result.text)
+    written = outputs.write_text(
+        result.estimator.save, result.file, result.text, result.write_report
+    )
     if console.as_json:
         name, lines = result.file.partition(".")[0], result.text.splitlines()
         console.print_json({"measured": result.measured, name: lines, "files": list(written)})

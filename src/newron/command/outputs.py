@@ -86,16 +86,39 @@ class Outputs:
             written = {str(self.report): _REPORTED, **written}
         return written
 
-    def write_text(self, save: Callable[[Path], None], file: str, text: str) -> dict[str, str]:
+    def write_text(
+        self,
+        save: Callable[[Path], None],
+        file: str,
+        text: str,
+        write_report: Callable[[Path], None] | None = None,
+    ) -> dict[str, str]:
         """Write the model and a text, all or none; return their names, and what they are."""
         self.check()
         if self.alone:
             save(self.path)
-            return {str(self.path): "the model"}
+            written = {str(self.path): "the model"}
+        else:
+            written = self._write_text_folder(save, file, text, write_report)
+        if self.report is not None and write_report is not None:
+            write_report(self.report)
+            written = {str(self.report): _REPORTED, **written}
+        return written
+
+    def _write_text_folder(
+        self,
+        save: Callable[[Path], None],
+        file: str,
+        text: str,
+        write_report: Callable[[Path], None] | None,
+    ) -> dict[str, str]:
+        written = {MODEL: "the model", file: "what is printed above"}
         with stage_folder(self.path, force=self.force) as stage:
             save(stage / MODEL)
             (stage / file).write_text(f"{text}\n", encoding="utf-8")
-        written = {MODEL: "the model", file: "what is printed above"}
+            if self.report is None and write_report is not None:
+                write_report(stage / REPORT)
+                written = {REPORT: _REPORTED, **written}
         self._remove_others(written)
         return written
 
