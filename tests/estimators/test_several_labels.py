@@ -194,7 +194,6 @@ class TestReading:
             lambda: crisp.calibrate(X, Y),
             lambda: crisp.model_.calibrate(X, Y),
             lambda: crisp.predict_set(X),
-            lambda: newron.evaluation.measure_model(crisp.model_, X, Y),
         ):
             with pytest.raises(ModelError, match=r"got 3 labels; take one .* label\('funny'\)"):
                 read()
