@@ -349,7 +349,10 @@ def compare_sources(report: Report, journal: Journal, shape: Shape) -> None:
 def measure_memory(report: Report, journal: Journal, gigabytes: float, *some: Shape) -> None:
     """Measure the peak on tables that grow, with little memory for bins, and on a large one."""
     report.add("\n## Memory")
-    runs = [(shape, "25 MB", journal.find([LITTLE], shape)[LITTLE]) for shape in some]
+    for shape in some:
+        journal.find([LITTLE], shape)
+    known = sorted((key, run) for key, run in journal.read().items() if key[0] == LITTLE)
+    runs = [(Shape(*key[1:]), "25 MB", run) for key, run in known]
     if gigabytes:
         shape, name = Shape(round(gigabytes * 1e9 / 8 / 20)), "Parquet, 50 files"
         runs.append((shape, "512 MB", journal.find([name], shape)[name]))
@@ -419,6 +422,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "Scale", parser, arguments, ["numpy", "pyarrow", "pandas", "dask", "distributed"]
     )
     journal = Journal(Path(options.journal), options.folder)
+    report.add(f"\nCode of newron (hash of its sources): {journal.code}.")
     sources, speed = (Shape(n, options.columns) for n in (options.rows, options.speed_rows))
     if "bits" in options.parts:
         compare_sources(report, journal, sources)
