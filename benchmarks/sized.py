@@ -218,16 +218,17 @@ SIZED = (
         only_two=True, package="wittgenstein",
     ),
     SizedLearner(
-        "FasterRisk", "`k`, and `select_top_m=1`; two classes alone", learn_apart("fasterrisk"),
-        only_two=True, environment="fasterrisk", n_splits=2,
+        "FasterRisk", "0.1.10; `k`, and `select_top_m=1`; two classes alone",
+        learn_apart("fasterrisk"), only_two=True, environment="fasterrisk", n_splits=2,
     ),
     SizedLearner(
-        "GOSDT", "depth 5; the smallest regularization of 0.1, 0.05, 0.02, 0.01 whose tree is "
-        "small enough, of 10 s each", learn_apart("gosdt"), environment="gosdt", n_splits=2,
+        "GOSDT", "1.0.4; depth 5; the smallest regularization of 0.1, 0.05, 0.02, 0.01 whose tree "
+        "is small enough, of 10 s by the clock each", learn_apart("gosdt"), environment="gosdt",
+        n_splits=2,
     ),
     SizedLearner(
-        "CORELS", "rules of up to two conditions; the smallest `c` of 0.1, 0.03, 0.01, 0.003, "
-        "0.001 whose list is short enough; two classes alone", learn_apart("corels"),
+        "CORELS", "1.1.29; rules of up to two conditions; the smallest `c` of 0.1, 0.03, 0.01, "
+        "0.003, 0.001 whose list is short enough; two classes alone", learn_apart("corels"),
         only_two=True, environment="corels", n_splits=2,
     ),
 )  # fmt: skip
