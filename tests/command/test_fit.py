@@ -301,13 +301,19 @@ class TestErrors:
             (["-t", "sick", "--recipe", "soup"], "--recipe: expected default"),
             (["-t", "sick", "--class-weight", "x"], "--class-weight: expected balanced"),
             (["-t", "sick", "--drop", "colou"], "did you mean 'colour'?"),
-            (["-t", "sick", "-o", "table.csv"], "expected a folder or a name in .json"),
+            (["-t", "sick", "-o", "table.csv"], "expected another file than the input"),
             (["-t", "sick", "-o", "nowhere/m.json"], "got none; make it"),
             (["-t", "sick", "--report", "nowhere/r.html"], "got none; make it"),
         ],
     )
     def test_what_cannot_be_is_one_line(self, fails, table, words, message):
         assert message in fails("fit", table, "-q", *words)
+
+    def test_a_file_that_is_no_model_is_not_overwritten(self, fails, table, tmp_path):
+        (tmp_path / "notes.txt").write_text("mine")
+        message = fails("fit", table, "-q", "-t", "sick", "-o", "notes.txt")
+        assert "expected a folder or a name in .json" in message
+        assert (tmp_path / "notes.txt").read_text() == "mine"
 
     @pytest.mark.parametrize("rows", [2, 8])
     def test_few_rows_are_trained_on_and_not_measured(self, run, tmp_path, rows):

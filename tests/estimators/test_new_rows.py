@@ -57,11 +57,13 @@ def test_new_rows_are_predicted_as_well_as_by_a_simple_reference(draw, kind):
     X, chances = draw(rng)
     y = rng.random(len(X)) < chances
     new, new_chances = map(np.concatenate, zip(*(draw(rng) for _ in range(5)), strict=True))
-    model = NewronClassifier(kind, random_state=0, max_iter=50, n_init=2).fit(X, y)
     line = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     references = [line.predict_proba(new)[:, 1], np.full(len(new), y.mean())]
-    own = measure(model.predict_proba(new)[:, 1], new_chances)
-    assert own < min(measure(each, new_chances) for each in references) + 0.015
+    reached = min(measure(each, new_chances) for each in references)
+    # A short network of conditions costs some log loss where a line is the truth.
+    for size, margin in (("best", 0.015), ("auto", 0.025)):
+        model = NewronClassifier(kind, size=size, random_state=0, max_iter=50, n_init=2).fit(X, y)
+        assert measure(model.predict_proba(new)[:, 1], new_chances) < reached + margin
 
 
 def measure(odds, chances):

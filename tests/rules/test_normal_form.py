@@ -263,3 +263,12 @@ def test_outside_of_a_window_missing_values_are_where_their_typical_value_is():
     assert "x ≤ 3 or ≥ 6" in text
     assert "or missing" not in text
     assert "Missing values count as: x = " in text
+
+
+@pytest.mark.parametrize(("b", "w"), [(-1e300, -1.0), (1e300, 1.0)])
+def test_a_condition_that_no_number_fulfils_is_missing_alone(b, w):
+    rows = np.array([[1.0], [4.0], [9.0], [np.nan]])
+    made = normalise(make_card([b, 5.0], [w, 1.0], [1.0, 2.0], missing=[1.0, 0.0]), rows)
+    rules = made.rules(form="points")
+    assert {str(rule.condition) for rule in rules.rules} == {"x ≥ 5", "x missing"}
+    assert np.all(np.abs(made.layers[-1].b) != np.nextafter(1e300, 0.0))

@@ -207,11 +207,19 @@ class TestRecipes:
         assert fitted.predict([[0.0], [1.0]]).tolist() == [0, 1]
 
     def test_hidden_neurons_come_where_inner_rows_want_them(self):
+        scores = []
+        for seed in range(3):
+            X = np.random.default_rng(seed).uniform(-1, 1, (400, 2))
+            xor = ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
+            fitted = NewronClassifier("tanh_prod", random_state=0).fit(X, xor)
+            assert len(fitted.model_.layers) == 2
+            scores.append(fitted.score(X, xor))
+        assert np.mean(scores) > 0.95
+
+    def test_hidden_neurons_stay_away_where_columns_add(self):
         rng = np.random.default_rng(0)
         X = rng.uniform(-1, 1, (400, 2))
-        xor = ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
         noisy = (X[:, 0] + rng.normal(scale=0.7, size=400) > 0).astype(int)
-        for y, layers in ((xor, 2), (noisy, 1)):
-            fitted = NewronClassifier("tanh_prod", random_state=0).fit(X, y)
-            assert len(fitted.model_.layers) == layers
-            assert fitted.score(X, y) > (0.95 if layers == 2 else 0.7)
+        fitted = NewronClassifier("tanh_prod", random_state=0).fit(X, noisy)
+        assert len(fitted.model_.layers) == 1
+        assert fitted.score(X, noisy) > 0.7

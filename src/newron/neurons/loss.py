@@ -210,7 +210,7 @@ def _read_error(node: Expression) -> Expression:
 
 def _read_setting(what: str, name: str, value: object) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not abs(float(value)) <= MAX_PARAMETER:  # type: ignore[arg-type]
+    if not number or not abs(value) <= MAX_PARAMETER:  # type: ignore[arg-type]
         raise DefinitionError(
             f"objective {what}: expected a value of {name} that is a number within "
             f"±{MAX_PARAMETER:g}, got {value!r}"

@@ -248,7 +248,7 @@ def _is_zero(tape: Tape, number: int) -> bool:
 
 def _is_start(value: object) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and abs(float(value)) <= MAX_PARAMETER  # type: ignore[arg-type]
+    return number and abs(value) <= MAX_PARAMETER  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=256)

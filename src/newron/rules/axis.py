@@ -24,6 +24,8 @@ from newron.model.condition import Condition, find_runs, list_values
 from newron.model.schema import Column, Schema
 from newron.tables.field import LARGEST_INPUT
 
+_LEAST = math.nextafter(-LARGEST_INPUT, 0.0)  # number of a table: none is below it
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -206,7 +208,7 @@ def make_axes(
             replace(column, gaps=True) if gaps and not column.required else column,
             ()
             if column.categories is not None
-            else tuple(sorted({u for u in map(float, places) if abs(u) < LARGEST_INPUT})),
+            else tuple(sorted({u for u in map(float, places) if _LEAST < u < LARGEST_INPUT})),
         )
         for column, places in zip(schema.columns, boundaries, strict=True)
     )

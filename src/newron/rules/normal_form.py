@@ -86,7 +86,9 @@ class _NormalForm:
     def _move(self, layer: Layer, values: Floats, to: Floats) -> Layer:
         """Move thresholds of "at most" where no row has just a value."""
         b = np.array(layer.b)
-        for e in np.flatnonzero((layer.source < len(self.model.schema)) & (layer.w[:, 0] < 0.0)):
+        at_most = (layer.source < len(self.model.schema)) & (layer.w[:, 0] < 0.0)
+        reached = np.abs(layer.b[:, 0]) < LARGEST_INPUT  # others stand for "never"
+        for e in np.flatnonzero(at_most & reached):
             if self._is_free(int(layer.source[e]), float(values[e])):
                 b[e, 0] = to[e]
         return layer.replace(b=b)
@@ -107,7 +109,7 @@ class _NormalForm:
 
     def _is_free(self, column: int, value: float) -> bool:
         """Return whether no row has just this value in a column of numbers."""
-        if self.X is None or abs(value) >= LARGEST_INPUT:  # stands for "never"
+        if self.X is None:
             return False
         listed = self.model.schema.columns[column].values is not None
         return not listed and not np.any(self.X[:, column] == value)
