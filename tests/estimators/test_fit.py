@@ -311,3 +311,20 @@ class TestArguments:
         X, y = make_blobs()
         with pytest.raises(ValueError, match=r"[Nn]egative"):
             NewronClassifier().fit(X, y, sample_weight=-np.ones(len(X)))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"processing": "sigmoid", "recipe": "gradient", "hidden_layer_sizes": (3, 2)},
+        {"processing": "heaviside"},
+        {"processing": "smooth", "size": "whole"},
+    ],
+)
+def test_hidden_layer_sizes_are_those_of_the_network(settings):
+    X, y = make_blobs()
+    fitted = NewronClassifier(**settings, max_iter=20, n_init=1, random_state=0).fit(X, y)
+    sizes = tuple(layer.n_neurons for layer in fitted.model_.layers)
+    assert (*fitted.hidden_layer_sizes_, sizes[-1]) == sizes
+    if "hidden_layer_sizes" in settings:
+        assert fitted.hidden_layer_sizes_ == settings["hidden_layer_sizes"]

@@ -35,6 +35,12 @@ def smooth():
     return X, y, NewronClassifier("smooth", size="auto", **SETTINGS).fit(X, y)
 
 
+def test_notebooks_show_the_table_of_a_path(short):
+    path = short[2].path_
+    assert "accuracy" in path._repr_html_()
+    assert "chosen" in path._repr_html_()
+
+
 class TestHeaviside:
     def test_the_shortest_network_that_is_good_enough_is_taken(self, short):
         X, y, fitted = short

@@ -305,6 +305,8 @@ class NewronEstimator(Readable, TableReader):
         fitted = replace(fitted, model=join_ends(fitted.model))
         self._fitted = fitted
         self.model_: Model = fitted.model
+        if not self._is_auto:
+            self.hidden_layer_sizes_ = tuple(layer.n_neurons for layer in self.model_.layers[:-1])
         if self._is_smooth:
             self.processing_ = fitted.model.layers[-1].processing
         elif hasattr(self, "processing_"):

@@ -156,7 +156,7 @@ class NewronClassifier(SetMixin, ClassifierMixin, NewronEstimator):  # type: ign
     processing_ : str
         What "smooth" chose.
     hidden_layer_sizes_ : tuple of int
-        What "auto" found.
+        Neurons of the hidden layers that the network has; what "auto" found.
     tree_ : Tree or None
         What "auto" explored; None where rows did not suffice for a search.
 

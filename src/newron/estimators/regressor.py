@@ -146,7 +146,7 @@ class NewronRegressor(IntervalMixin, RegressorMixin, NewronEstimator):  # type: 
     processing_ : str
         What ``processing="smooth"`` chose.
     hidden_layer_sizes_ : tuple of int
-        What ``hidden_layer_sizes="auto"`` found.
+        Neurons of the hidden layers that the network has; what "auto" found.
     tree_ : Tree or None
         What it explored; None where rows did not suffice for a search.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from newron.drawing.printed import Printed
 from newron.errors import InputError
 from newron.formatting import format_count
 from newron.model.arithmetic import Floats
@@ -38,7 +39,7 @@ _WORTH_SURE = (0.01, 3.0)  # and what more conditions must gain for sure, by sta
 
 
 @dataclass(frozen=True, eq=False)
-class ModelPath:
+class ModelPath(Printed):
     """Models from short to long, and how good each of them is on validation rows.
 
     ``path[n]`` is the largest model of at most n lines, fitted on all rows; going through the
